@@ -13,4 +13,7 @@ inline constexpr BackendIdentity kIdentity = {"xnnpack", "XnnpackBackend"};
 // XnnpackOptions::share_workspace.
 inline constexpr char kShareWorkspace[] = "share_workspace";
 
+// A flag: processors with arithmetic of float16 compute in it; others do as without the flag.
+inline constexpr char kPreferHalf[] = "prefer_float16";
+
 }  // namespace taper::xnnpack

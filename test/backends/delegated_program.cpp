@@ -96,4 +96,17 @@ Backend backend_of(const Subject& subject, Device& device) {
   return {subject.device->identity.delegate_id, &device.interface()};
 }
 
+bool can_round(const Subject& subject) {
+  const std::string graph = R"(graph "forward" {
+  input %x: float32[1, 2]
+  constant %w: float32[2, 2] = {1, 2, 3, 4}
+  %y: float32[1, 2] = aten::linear(%x, %w, None)
+  return %y
+})";
+  const std::string backend = subject.name + ":" + std::string(subject.compiler->half_option);
+  const std::unique_ptr<Device> device = make_device(subject, 1, Numbers::kRounded);
+  DelegatedProgram program(lower_for(backend + "=1", graph).emit(), {backend_of(subject, *device)});
+  return program.load_error().empty();
+}
+
 }  // namespace taper::test

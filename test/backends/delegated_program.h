@@ -55,4 +55,8 @@ class DelegatedProgram {
 
 Backend backend_of(const Subject& subject, Device& device);
 
+// Whether it gives numbers of float16 for comparison on this processor. REQUIRES: it has a
+// half_option.
+bool can_round(const Subject& subject);
+
 }  // namespace taper::test

@@ -13,7 +13,9 @@ namespace {
 bool read_line(const std::string& line, bool has_reason, Expectations& out) {
   std::istringstream words(line);
   std::string what, op, rest;
-  words >> what >> op;
+  words >> what;
+  if (what == "half") return has_reason && words >> out.half && !(words >> rest);
+  words >> op;
   if (what == "takes" && words >> out.takes[op]) return !(words >> rest);
   Tolerance& tolerance = out.tolerances[op];
   return what == "tolerance" && has_reason && words >> tolerance.relative >> tolerance.absolute &&

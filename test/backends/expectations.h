@@ -2,6 +2,7 @@
 //
 //   takes aten::add.out 12             it takes at least this many calls of the kernels' suite
 //   tolerance aten::exp.out 1e-5 1e-6  relative and absolute, if looser than the suite's own
+//   half 6e-3                          relative, of results in float16, if looser than rounding
 //
 // A line that starts with # is a comment; the one above a tolerance gives the reason.
 
@@ -17,6 +18,7 @@ namespace taper::test {
 struct Expectations {
   std::map<std::string, int> takes;
   std::map<std::string, Tolerance> tolerances;
+  double half = 0;
   std::string problem;  // What is wrong with the file; empty if nothing is.
 };
 

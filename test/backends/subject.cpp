@@ -40,9 +40,10 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-std::unique_ptr<Device> make_device(const Subject& subject, uint32_t threads) {
+std::unique_ptr<Device> make_device(const Subject& subject, uint32_t threads, Numbers numbers) {
   DeviceOptions options;
   options.threads = threads;
+  options.numbers = numbers;
   std::unique_ptr<Device> device = subject.device->make(options);
   EXPECT_TRUE(device != nullptr && device->interface().is_available())
       << subject.name << " has no device";

@@ -23,6 +23,7 @@ struct Subject {
 const std::vector<Subject>& subjects();
 
 // Makes a device of the backend as an application would. Fails the test if there is none.
-std::unique_ptr<Device> make_device(const Subject& subject, uint32_t threads = 1);
+std::unique_ptr<Device> make_device(const Subject& subject, uint32_t threads = 1,
+                                    Numbers numbers = Numbers::kOwn);
 
 }  // namespace taper::test

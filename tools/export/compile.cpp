@@ -95,7 +95,7 @@ std::vector<Option> compile_options() {
        "Backends that run the operators, by preference, with options; see --list-backends",
        "A:KEY=N,B", "portable"},
       {"precision",
-       "f32, or f16: backends store float16 and sum in float32; prints what that changes",
+       "f32, or f16: backends compute in float16 where they can; prints what that changes",
        "PRECISION", "f32"},
       {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
       {"kernels",

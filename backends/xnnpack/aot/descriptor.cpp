@@ -26,6 +26,9 @@ constexpr CompileOption kOptions[] = {
     {.key = kShareWorkspace,
      .reader = CompileOption::Reader::kDevice,
      .help = "Shares memory for intermediate results with all delegates that set this flag"},
+    {.key = kPreferHalf,
+     .reader = CompileOption::Reader::kDevice,
+     .help = "Processors that can compute in float16 do; as --precision f16"},
 };
 
 std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& options) {
@@ -75,6 +78,7 @@ XnnpackCompiler::XnnpackCompiler() : XnnpackCompiler(exir::CompileOptions(kOptio
 
 extern const exir::CompilerDescriptor kCompiler;
 const exir::CompilerDescriptor kCompiler = {
-    kIdentity, kOptions, make, inspect, "run scripts/deps.sh xnnpack, then build", kLibraries};
+    kIdentity, kOptions, make, inspect, "run scripts/deps.sh xnnpack, then build", kLibraries,
+    /*parts=*/nullptr, /*link_parts=*/nullptr, kPreferHalf};
 
 }  // namespace taper::xnnpack

@@ -16,6 +16,7 @@ XnnpackOptions backend_options(const DeviceOptions& options, const XnnpackThread
   result.pool = threads.pool();
   result.cache_path = options.packed_path;
   result.profiler = options.profiler;
+  result.numbers = options.numbers;
   if (options.max_bytes != 0) result.max_bytes = options.max_bytes;
   return result;
 }

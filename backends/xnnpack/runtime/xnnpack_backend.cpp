@@ -4,6 +4,7 @@
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
 #include "backends/xnnpack/runtime/packed/packed_cache.h"
+#include "backends/xnnpack/runtime/stages/half_parts.h"
 #include "backends/xnnpack/runtime/stages/pages.h"
 #include "backends/xnnpack/runtime/stages/work_memory.h"
 #include "backends/xnnpack/runtime/subgraph_executor.h"
@@ -18,18 +19,28 @@ std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
   return shared ? std::unique_lock<std::mutex>(mutex) : std::unique_lock<std::mutex>();
 }
 
-// Whether the compile specs request a shared workspace. Other keys, such as those that ExecuTorch's
-// exporter leaves in its files, are ignored.
-Result<bool> shares_workspace(CompileSpecs specs) {
-  bool shares = false;
+// What the compile specs request. Other keys, such as those that ExecuTorch's exporter leaves in
+// its files, are ignored.
+struct Requests {
+  bool share_workspace = false;
+  bool prefer_half = false;
+};
+
+Result<Requests> read_requests(CompileSpecs specs) {
+  Requests requests;
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i].key != xnnpack::kShareWorkspace) continue;
+    bool* flag = nullptr;
+    if (specs[i].key == xnnpack::kShareWorkspace) flag = &requests.share_workspace;
+    if (specs[i].key == xnnpack::kPreferHalf) flag = &requests.prefer_half;
+    if (flag == nullptr) continue;
     TAPER_REQUIRE(specs[i].value.size() == 1 && specs[i].value[0] <= 1,
                   Error::kDelegateInvalidCompatibility,
-                  "the compile spec share_workspace is not one byte that is 0 or 1");
-    shares = specs[i].value[0] == 1;
+                  flag == &requests.prefer_half
+                      ? "the compile spec prefer_float16 is not one byte that is 0 or 1"
+                      : "the compile spec share_workspace is not one byte that is 0 or 1");
+    *flag = specs[i].value[0] == 1;
   }
-  return shares;
+  return requests;
 }
 
 }  // namespace
@@ -40,6 +51,14 @@ XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
 XnnpackBackend::~XnnpackBackend() = default;
 
 bool XnnpackBackend::is_available() const { return xnnpack::start_library(); }
+
+Result<bool> XnnpackBackend::chooses_half(bool prefers) const {
+  if (!prefers) return false;
+  const bool has_half = xnnpack::computes_in_half(options_.numbers);
+  TAPER_REQUIRE(has_half || options_.numbers != Numbers::kRounded, Error::kNotSupported,
+                "XNNPACK has no float16 kernels for this processor");
+  return has_half;
+}
 
 Status XnnpackBackend::prepare(bool shares_workspace) {
   TAPER_REQUIRE(cache_ != nullptr, Error::kDelegateMemoryAllocationFailed,
@@ -60,9 +79,11 @@ Status XnnpackBackend::prepare(bool shares_workspace) {
 Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
                                    CompileSpecs specs) {
   TAPER_REQUIRE(is_available(), Error::kNotSupported, "XNNPACK has no kernels for this processor");
-  const Result<bool> asked = shares_workspace(specs);
-  TAPER_TRY(asked.status());
-  const bool shares = *asked || options_.share_workspace;
+  const Result<Requests> requests = read_requests(specs);
+  TAPER_TRY(requests.status());
+  const Result<bool> in_half = chooses_half(requests->prefer_half);
+  TAPER_TRY(in_half.status());
+  const bool shares = requests->share_workspace || options_.share_workspace;
   TAPER_TRY(prepare(shares));
   const auto lock = hold(workspace_mutex_, shares);
   return with_memory([&]() -> Result<void*> {
@@ -70,7 +91,7 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
     TAPER_TRY(delegate->load(payload, context, options_.max_bytes,
                              {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
                               shares ? workspace_.get() : nullptr, /*weights=*/nullptr,
-                              options_.profiler, options_.wake_seconds},
+                              options_.profiler, options_.wake_seconds, *in_half},
                              *cache_));
     return static_cast<void*>(delegate.release());
   });

@@ -8,7 +8,6 @@
 
 #include "backends/xnnpack/runtime/payload/payload_for_test.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "schema/program_generated.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -63,23 +62,6 @@ TEST(XnnpackSharing, AWorkspaceServesGraphsOfAllSizes) {
   expect_minus_square(small, 2, 2, 8);
 }
 
-// A compile spec in the form in which a file stores it.
-class Specs {
- public:
-  Specs(const char* key, const std::vector<uint8_t>& value) {
-    const auto spec = taper::wire::CreateCompileSpecDirect(fbb_, key, &value);
-    at_ = fbb_.CreateVector(&spec, 1);
-    fbb_.Finish(at_);
-  }
-  operator CompileSpecs() const {
-    return CompileSpecs(flatbuffers::GetTemporaryPointer(fbb_, at_));
-  }
-
- private:
-  mutable flatbuffers::FlatBufferBuilder fbb_;  // GetTemporaryPointer() is not const.
-  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<taper::wire::CompileSpec>>> at_;
-};
-
 TEST(XnnpackSharing, AFileMayAskForTheWorkspaceOfOthers) {
   XnnpackBackend backend(Loaded::one_thread());
   const Specs shared("share_workspace", {1}), alone("share_workspace", {0});
@@ -97,8 +79,12 @@ TEST(XnnpackSharing, OtherCompileSpecsAreAcceptedAndBadOnesRefused) {
   EXPECT_TRUE(Loaded(minus_square(2), backend, "a", Specs("dqlinear_partitioner", {})).status.ok());
   for (const std::vector<uint8_t>& value :
        {std::vector<uint8_t>{}, std::vector<uint8_t>{2}, std::vector<uint8_t>{1, 0}}) {
-    const Loaded loaded(minus_square(2), backend, "a", Specs("share_workspace", value));
-    EXPECT_EQ(loaded.status.error(), Error::kDelegateInvalidCompatibility);
+    for (const std::string key : {"share_workspace", "prefer_float16"}) {
+      const Loaded loaded(minus_square(2), backend, "a", Specs(key.c_str(), value));
+      EXPECT_EQ(loaded.status.error(), Error::kDelegateInvalidCompatibility);
+      EXPECT_EQ(loaded.status.message(),
+                "the compile spec " + key + " is not one byte that is 0 or 1");
+    }
   }
 }
 

@@ -79,8 +79,9 @@ void PackedCache::open_file() {
   }
 }
 
-Status PackedCache::begin(User& user, const Subgraph& graph, const BackendInitContext& context) {
-  const uint64_t hash = content_hash(graph.description());
+Status PackedCache::begin(User& user, const Subgraph& graph, const BackendInitContext& context,
+                          bool in_half) {
+  const uint64_t hash = PackedWeights::graph_hash_of(graph, in_half);
   const PackedFile* file = nullptr;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -92,7 +93,7 @@ Status PackedCache::begin(User& user, const Subgraph& graph, const BackendInitCo
     const bool is_alone = file == nullptr && !user.embedded.sections().empty();
     if (is_known || is_alone) file = &user.embedded;
   }
-  return user.weights.begin(graph, context, file, file == &user.embedded, path_ != nullptr);
+  return user.weights.begin(graph, hash, context, file, file == &user.embedded, path_ != nullptr);
 }
 
 void PackedCache::add(User& user) {

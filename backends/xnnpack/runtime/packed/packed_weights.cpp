@@ -76,15 +76,20 @@ PackedWeights::~PackedWeights() {
   }
 }
 
-Status PackedWeights::begin(const Subgraph& graph, const BackendInitContext& context,
-                            const PackedFile* file, bool is_embedded, bool keep) {
+uint64_t PackedWeights::graph_hash_of(const Subgraph& graph, bool in_half) {
+  return content_hash(graph.description(), in_half ? 1 : 0);
+}
+
+Status PackedWeights::begin(const Subgraph& graph, uint64_t graph_hash,
+                            const BackendInitContext& context, const PackedFile* file,
+                            bool is_embedded, bool keep) {
   values_ = graph.values();
   context_ = &context;
   is_keeping_ = keep || file != nullptr;
   if (!is_keeping_) return {};
   const std::string_view method = context.method_name();
   method_hash_ = content_hash(bytes_of(method.data(), method.size()));
-  graph_hash_ = content_hash(graph.description());
+  graph_hash_ = graph_hash;
   program_version_ = context.version_of(graph.description());
   is_embedded_ = is_embedded;
   file_ = file;

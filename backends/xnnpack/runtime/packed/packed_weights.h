@@ -27,11 +27,13 @@ class PackedWeights {
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
 
+  // The hash of a graph whose weights are packed for float32 or for float16.
+  static uint64_t graph_hash_of(const Subgraph& graph, bool in_half);
   // To be called before XNNPACK builds `graph`. `file`, which must outlive this, may be null.
   // `keep` means that entries() will be read. If `file` is null and `keep` is false, nothing is
   // hashed. `is_embedded` means that the file is part of the program.
-  Status begin(const Subgraph& graph, const BackendInitContext& context, const PackedFile* file,
-               bool is_embedded, bool keep);
+  Status begin(const Subgraph& graph, uint64_t graph_hash, const BackendInitContext& context,
+               const PackedFile* file, bool is_embedded, bool keep);
   // To be called after XNNPACK has built the graph. The graph and the context are no longer used.
   void end();
   // The provider, which must outlive XNNPACK's graph.

@@ -12,6 +12,7 @@
 #include "backends/xnnpack/payload_format.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "backends/xnnpack/schema_generated.h"
+#include "schema/program_generated.h"
 
 namespace taper::xnnpack {
 
@@ -197,6 +198,23 @@ struct HeldFloats {
   Floats result() const {
     return Floats(data.begin(), data.begin() + static_cast<ptrdiff_t>(tensor.numel()));
   }
+};
+
+// A compile spec in the form in which a file stores it.
+class Specs {
+ public:
+  Specs(const char* key, const std::vector<uint8_t>& value) {
+    const auto spec = taper::wire::CreateCompileSpecDirect(fbb_, key, &value);
+    at_ = fbb_.CreateVector(&spec, 1);
+    fbb_.Finish(at_);
+  }
+  operator CompileSpecs() const {
+    return CompileSpecs(flatbuffers::GetTemporaryPointer(fbb_, at_));
+  }
+
+ private:
+  mutable flatbuffers::FlatBufferBuilder fbb_;  // GetTemporaryPointer() is not const.
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<taper::wire::CompileSpec>>> at_;
 };
 
 // Options for so many threads, which sleep as soon as they have nothing to do.

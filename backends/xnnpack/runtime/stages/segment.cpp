@@ -104,23 +104,30 @@ Segment::~Segment() {
   if (workspace_ != nullptr) xnn_release_workspace(workspace_);
 }
 
-Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Shared& shared) {
+Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Shared& shared,
+                      bool in_half) {
   graph_ = &graph;
   first_ = first;
   last_ = last;
   TAPER_TRY(find_externals(graph, first, last));
   if (shared.profiler != nullptr) node_ends_ = make_array<uint32_t>(last - first);
+  TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
+                      "there is no memory for the workspace"));
+  const uint32_t flags = shared.profiler != nullptr ? XNN_FLAG_BASIC_PROFILING : 0;
+  if (in_half && create(shared, flags | XNN_FLAG_FORCE_FP16_INFERENCE).ok()) return {};
+  return create(shared, flags);
+}
+
+Status Segment::create(const Shared& shared, uint32_t flags) {
   SubgraphOwner subgraph;
   TAPER_TRY(
       status_of(xnn_create_subgraph(static_cast<uint32_t>(external_count_), 0, &subgraph.graph),
                 "XNNPACK cannot create a graph"));
-  const Status defined = define(subgraph.graph, graph, first, last);
-  for (XnnValue& value : graph.values()) value.xnn_id = kNone;
+  const bool in_half = (flags & XNN_FLAG_FORCE_FP16_INFERENCE) != 0;
+  const Status defined = define(subgraph.graph, in_half);
+  for (XnnValue& value : graph_->values()) value.xnn_id = kNone;
   TAPER_TRY(defined);
-  TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
-                      "there is no memory for the workspace"));
-  const pthreadpool_t pool = pool_for(graph, first, last, shared.pool);
-  const uint32_t flags = shared.profiler != nullptr ? XNN_FLAG_BASIC_PROFILING : 0;
+  const pthreadpool_t pool = pool_for(*graph_, first_, last_, shared.pool);
   return status_of(
       xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, pool, flags, &runtime_),
       "XNNPACK refuses the graph");
@@ -148,26 +155,52 @@ Status Segment::find_externals(const Subgraph& graph, size_t first, size_t last)
   return {};
 }
 
-Status Segment::define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first, size_t last) {
+Status Segment::define(xnn_subgraph_t subgraph, bool in_half) {
+  const Subgraph& graph = *graph_;
   const Span<XnnValue> values = graph.values();
   Status status;
   for (uint32_t place = 0; place < external_count_; ++place) {
     XnnValue& value = values[externals_[place].id];
     TAPER_TRY(define_value(subgraph, place, value));
   }
-  visit_values(graph, first, last, [&](uint32_t id, bool) {
+  visit_values(graph, first_, last_, [&](uint32_t id, bool) {
     if (!status.ok() || values[id].xnn_id != kNone) return;
     status = define_value(subgraph, XNN_INVALID_VALUE_ID, values[id]);
   });
   TAPER_TRY(status);
-  for (size_t n = first; n < last; ++n) {
+  uint32_t conversions = 0;
+  for (size_t n = first_; n < last_; ++n) {
     const XnnNode& node = graph.nodes()[n];
     if (!node.is_needed) continue;
     TAPER_TRY(status_of(node.kind->define(subgraph, node, values),
                         "XNNPACK refuses a node of the graph"));
-    if (node_ends_ != nullptr) node_ends_[n - first] = taper_defined_nodes(subgraph);
+    if (node_ends_ == nullptr) continue;
+    if (in_half) conversions += conversions_of(n);
+    node_ends_[n - first_] = taper_defined_nodes(subgraph) + conversions;
   }
   return {};
+}
+
+// How many nodes XNNPACK puts before and after a node in float16: one for each operand that is
+// float32 outside and that no node before it reads, and one for such a result.
+uint32_t Segment::conversions_of(size_t n) const {
+  const XnnNode& node = graph_->nodes()[n];
+  const auto is_read_before = [&](uint32_t id) {
+    return std::any_of(&graph_->nodes()[first_], &graph_->nodes()[n], [&](const XnnNode& other) {
+      return other.is_needed && std::find(std::begin(other.inputs), std::end(other.inputs), id) !=
+                                    std::end(other.inputs);
+    });
+  };
+  const auto is_outside = [&](uint32_t id, bool is_result) {
+    return std::any_of(
+        externals_.get(), externals_.get() + external_count_,
+        [&](const External& each) { return each.id == id && each.is_result == is_result; });
+  };
+  uint32_t count = is_outside(node.output, true) ? 1 : 0;
+  for (uint32_t id : node.inputs) {
+    if (id != kNone && is_outside(id, false) && !is_read_before(id)) ++count;
+  }
+  return count;
 }
 
 Status Segment::define_value(xnn_subgraph_t subgraph, uint32_t place, XnnValue& value) const {

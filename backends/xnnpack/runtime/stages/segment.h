@@ -12,9 +12,10 @@ class Segment final : public Stage {
  public:
   ~Segment() override;
 
-  // Builds nodes [first, last) of the graph, except those that are not needed. On return no value
-  // has an xnn_id.
-  Status build(const Subgraph& graph, size_t first, size_t last, const Shared& shared);
+  // Builds nodes [first, last) of the graph, except those that are not needed; in float16 if
+  // `in_half` and if XNNPACK has kernels for all of them. On return no value has an xnn_id.
+  Status build(const Subgraph& graph, size_t first, size_t last, const Shared& shared,
+               bool in_half);
 
   Status reshape(Span<const XnnValue> values) override;
   uint64_t scratch_bytes() const override;
@@ -29,8 +30,11 @@ class Segment final : public Stage {
     bool is_result = false;
   };
 
+  // As xnn_create_runtime_v4(), with nodes that are defined first.
+  Status create(const Shared& shared, uint32_t flags);
   Status find_externals(const Subgraph& graph, size_t first, size_t last);
-  Status define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first, size_t last);
+  Status define(xnn_subgraph_t subgraph, bool in_half);
+  uint32_t conversions_of(size_t n) const;
   Status define_value(xnn_subgraph_t subgraph, uint32_t id, XnnValue& value) const;
   const XnnNode* node_of(uint32_t number) const;
 

@@ -23,6 +23,7 @@ struct Shared {
   xnn_weights_cache_t weights = nullptr;
   Profiler* profiler = nullptr;  // Null: nobody asks how long stages take.
   double wake_seconds = 0;       // XnnpackOptions::wake_seconds.
+  bool in_half = false;          // XNNPACK computes in float16 what it can (half_parts.h).
 };
 
 class Stage {

@@ -10,6 +10,7 @@
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/payload/value_reader.h"
+#include "backends/xnnpack/runtime/stages/half_parts.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
 #include "backends/xnnpack/runtime/stages/move_stage.h"
 #include "backends/xnnpack/runtime/stages/segment.h"
@@ -33,11 +34,11 @@ Status no_memory() {
 }
 
 Status make_segment(const Subgraph& graph, size_t first, size_t last, const Shared& shared,
-                    std::unique_ptr<Stage>& stage) {
+                    bool in_half, std::unique_ptr<Stage>& stage) {
   auto* made = new (std::nothrow) Segment();
   if (made == nullptr) return no_memory();
   stage.reset(made);
-  return made->build(graph, first, last, shared);
+  return made->build(graph, first, last, shared, in_half);
 }
 
 // Whether the node has to be a part, since XNNPACK has no such node.
@@ -56,9 +57,8 @@ OwnPart part_of(const XnnNode& node) {
   return part;
 }
 
-Status make_stage(const Subgraph& graph, size_t first, size_t last, const OwnPart& own,
-                  const Shared& shared, std::unique_ptr<Stage>& stage) {
-  if (own.kind == OwnPart::Kind::kNone) return make_segment(graph, first, last, shared, stage);
+Status make_own_or_move(const Subgraph& graph, size_t first, const OwnPart& own,
+                        const Shared& shared, std::unique_ptr<Stage>& stage) {
   const XnnNode& node = graph.nodes()[first];
   if (own.kind == OwnPart::Kind::kTable) {
     stage.reset(new (std::nothrow) TableStage(node, graph.values(), shared.pool));
@@ -84,6 +84,7 @@ Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
 Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared) {
   graph_ = &graph;
   profiler_ = shared.profiler;
+  in_half_ = shared.in_half;
   if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
@@ -99,7 +100,11 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   if (stages_ == nullptr) return no_memory();
   for (size_t p = 0; p < part_count_; ++p) {
     const Part& part = parts_[p];
-    TAPER_TRY(make_stage(graph, part.first, part.last, part.own, shared, stages_[p]));
+    if (part.own.kind == OwnPart::Kind::kNone) {
+      TAPER_TRY(make_segment(graph, part.first, part.last, shared, part.in_half, stages_[p]));
+    } else {
+      TAPER_TRY(make_own_or_move(graph, part.first, part.own, shared, stages_[p]));
+    }
   }
   return {};
 }
@@ -147,7 +152,7 @@ Status Stages::split_moves(Span<const uint32_t> uses) {
   size_t count = 0;
   const auto add_moves = [&](size_t n, size_t end) {
     for (; n < end; ++n) {
-      if (nodes[n].is_needed) parts[count++] = {n, n + 1, part_of(nodes[n])};
+      if (nodes[n].is_needed) parts[count++] = {n, n + 1, part_of(nodes[n]), false};
     }
   };
   const auto is_move = [&](size_t n) {
@@ -162,7 +167,7 @@ Status Stages::split_moves(Span<const uint32_t> uses) {
     }
     if (count + (begin - part.first) + (part.last - end) >= kMostParts) return {};
     add_moves(part.first, begin);
-    if (begin < end) parts[count++] = {begin, end, part.own};
+    if (begin < end) parts[count++] = {begin, end, part.own, part.in_half};
     add_moves(end, part.last);
   }
   parts_ = std::move(parts);
@@ -177,21 +182,13 @@ Status Stages::cut(Cut how, uint64_t spare_bytes) {
   part_count_ = 0;
   const size_t count = graph_->nodes().size();
   for (size_t n = 0; n < count;) {
-    const XnnNode& node = graph_->nodes()[n];
-    Part part;
-    part.first = n;
-    part.last = n + 1;
-    const bool is_part = is_always_part(node) || (how == Cut::kAtMoves && is_free_slice(node));
-    if (node.is_needed && is_part) {
-      part.own = part_of(node);
-    } else if (node.is_needed && how != Cut::kWhole && part_count_ + 2 < kMostParts) {
-      part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
-      part.last = n + std::max(size_t{1}, part.own.nodes);
-    }
+    const bool is_needed = graph_->nodes()[n].is_needed;
+    const Part part = next_part(how, n, {uses.get(), graph_->values().size()}, spare_bytes);
     n = part.last;
-    if (!node.is_needed) continue;
+    if (!is_needed) continue;
     Part* before = part_count_ > 0 ? &parts_[part_count_ - 1] : nullptr;
-    if (before != nullptr && before->own.nodes == 0 && part.own.nodes == 0) {
+    const bool is_plain = before != nullptr && before->own.nodes == 0 && part.own.nodes == 0;
+    if (is_plain && before->in_half == part.in_half) {
       before->last = part.last;
     } else {
       TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll,
@@ -199,8 +196,44 @@ Status Stages::cut(Cut how, uint64_t spare_bytes) {
       parts_[part_count_++] = part;
     }
   }
+  settle_halves();
   if (how != Cut::kAtMoves) return {};
   return split_moves({uses.get(), graph_->values().size()});
+}
+
+Stages::Part Stages::next_part(Cut how, size_t n, Span<const uint32_t> uses,
+                               uint64_t& spare_bytes) const {
+  const XnnNode& node = graph_->nodes()[n];
+  Part part;
+  part.first = n;
+  part.last = n + 1;
+  if (!node.is_needed) return part;
+  if (is_always_part(node) || (how == Cut::kAtMoves && is_free_slice(node))) {
+    part.own = part_of(node);
+  } else if (how != Cut::kWhole && part_count_ + 2 < kMostParts) {
+    part.own = find_own_part(*graph_, uses, n, spare_bytes);
+    part.last = n + std::max(size_t{1}, part.own.nodes);
+    part.in_half = in_half_ && part.own.nodes == 0 && may_be_in_half(node, graph_->values());
+  }
+  return part;
+}
+
+void Stages::settle_halves() {
+  const Span<const XnnNode> nodes = graph_->nodes();
+  size_t count = 0;
+  for (size_t p = 0; p < part_count_; ++p) {
+    Part& part = parts_[p];
+    part.in_half = part.in_half && std::any_of(nodes.data() + part.first, nodes.data() + part.last,
+                                               [](const XnnNode& n) { return is_product(n); });
+    Part* before = count > 0 ? &parts_[count - 1] : nullptr;
+    const bool is_plain = before != nullptr && before->own.nodes == 0 && part.own.nodes == 0;
+    if (is_plain && before->in_half == part.in_half) {
+      before->last = part.last;
+    } else {
+      parts_[count++] = part;
+    }
+  }
+  part_count_ = count;
 }
 
 // Finds the values that one part computes and another reads, and how long they are needed.

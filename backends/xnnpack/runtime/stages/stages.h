@@ -35,7 +35,8 @@ class Stages {
   // Nodes [first, last), which become a stage.
   struct Part {
     size_t first = 0, last = 0;
-    OwnPart own;  // Describes the stage if it is one of ours.
+    OwnPart own;           // Describes the stage if it is one of ours.
+    bool in_half = false;  // Only without one.
   };
   // Memory for a value, or the scratch memory of a stage.
   struct Buffer {
@@ -50,6 +51,11 @@ class Stages {
   // our stages, or only at nodes that have to be stages.
   enum class Cut : uint8_t { kAtMoves, kAtOwnStages, kWhole };
   Status cut(Cut how, uint64_t spare_bytes);
+  // The part that begins with node `n`.
+  Part next_part(Cut how, size_t n, Span<const uint32_t> uses, uint64_t& spare_bytes) const;
+  // Parts in float16 without a product become float32; those of XNNPACK that then follow each other
+  // become one.
+  void settle_halves();
   bool is_free_slice(const XnnNode& node) const;
   // Makes parts of the reshapes with which XNNPACK's parts begin and end.
   Status split_moves(Span<const uint32_t> uses);
@@ -70,6 +76,7 @@ class Stages {
 
   const Subgraph* graph_ = nullptr;
   Profiler* profiler_ = nullptr;
+  bool in_half_ = false;
   std::unique_ptr<Part[]> parts_;
   std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
   size_t part_count_ = 0;

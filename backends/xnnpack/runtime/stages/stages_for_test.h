@@ -21,13 +21,13 @@ inline Floats some_numbers(size_t count, size_t step, float most = 5) {
 }
 
 // How many stages a payload is cut into.
-inline size_t stage_count(const std::vector<uint8_t>& payload) {
+inline size_t stage_count(const std::vector<uint8_t>& payload, const Shared& shared = {}) {
   const BackendInitContext context("forward", nullptr, nullptr, {});
   Subgraph graph;
   Stages stages;
   EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
   EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, 1 << 30, {}).ok());
+  EXPECT_TRUE(stages.build(graph, 1 << 30, shared).ok());
   return stages.size();
 }
 

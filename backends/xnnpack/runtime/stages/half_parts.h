@@ -1,0 +1,25 @@
+// Which nodes are computed in float16 where the program prefers that (`--precision f16`).
+//
+// XNNPACK converts a whole graph: filters when it packs them, arguments and results by a node each.
+// Therefore a segment is in float16 if it has a product, which takes half the instructions then. It
+// has only nodes whose results are expected to stay in the range, which ends at 65,504: squares,
+// exponentials and norms remain float32, as does everything that our own stages compute.
+
+#pragma once
+
+#include "backends/xnnpack/runtime/graph/subgraph.h"
+#include "taper/backend_device.h"
+
+namespace taper::xnnpack {
+
+// Whether this processor computes in float16: with its own arithmetic or, for Numbers::kRounded,
+// with float32 that is rounded after each node.
+bool computes_in_half(Numbers numbers);
+
+// Whether a node may be in float16: its kind, its types, and the constants that it reads.
+bool may_be_in_half(const XnnNode& node, Span<const XnnValue> values);
+
+// Whether it is a node for which a segment is in float16.
+bool is_product(const XnnNode& node);
+
+}  // namespace taper::xnnpack
