@@ -1,14 +1,14 @@
 #!/bin/sh
 # What CI runs besides the tests, on drivers that compute on the processor:
 #
-#   1. validation    a third of the conformance suite, the unit tests and some models on lavapipe,
-#                    while Khronos' layer checks every call, and what runs at the same time
-#   2. accesses      another third on lavapipe without the driver's bounds checks, while the layer
-#                    checks every access of the shaders
-#   3. swiftshader   the suite and some models on a driver with the least that a GPU may have: 256
-#                    invocations in a workgroup, 4 in a subgroup, no 8- and 16-bit types
+#   1. validation    a third of the conformance suite and of the unit tests, and some models on
+#                    lavapipe, while Khronos' layer checks every call, and what runs at the same time
+#   2. accesses      a sixth of the suite on lavapipe without the driver's bounds checks, while the
+#                    layer checks every access of the shaders
+#   3. swiftshader   a third of the suite and some models on a driver with the least that a GPU may
+#                    have: 256 invocations in a workgroup, 4 in a subgroup, no 8- and 16-bit types
 #
-# With TAPER_VULKAN_ALL=1 the first two run the whole suite. Its cases in float16 (half_cases_test)
+# With TAPER_VULKAN_ALL=1 they run all of that. The suite's cases in float16 (half_cases_test)
 # are left out: they run with the tests, on lavapipe.
 #
 #   backends/vulkan/check.sh BUILD [PART]      # one part only: validation, accesses or swiftshader
@@ -50,9 +50,9 @@ END
   [ -z "$messages" ] || fail "the validation layer says: $(echo "$messages" | head -n 5)"
 }
 
-# third INDEX: the words before a test program that let it run a third of its tests, or nothing.
-third() {
-  [ -n "${TAPER_VULKAN_ALL:-}" ] || echo "env GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$1"
+# part INDEX COUNT: the words before a test program that let it run a part of its tests, or nothing.
+part() {
+  [ -n "${TAPER_VULKAN_ALL:-}" ] || echo "env GTEST_TOTAL_SHARDS=$2 GTEST_SHARD_INDEX=$1"
 }
 
 # models COMMAND...: exports some models, runs them with that command and compares with PyTorch.
@@ -69,9 +69,9 @@ models() {
 
 check_validation() {
   features=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
-  validated $features $(third 0) $harmless
+  validated $features $(part 0 3) $harmless
   validated $features $damaged
-  validated $features $units
+  validated $features $(part 0 3) $units
   models validated $features
 }
 
@@ -79,7 +79,7 @@ check_validation() {
 # what damages payloads is left out.
 check_accesses() {
   TAPER_VULKAN_VALIDATION=1 validated VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT \
-    $(third 1) $harmless
+    $(part 1 6) $harmless
 }
 
 check_swiftshader() {
@@ -89,11 +89,11 @@ check_swiftshader() {
     return
   fi
   export VK_ICD_FILENAMES="$driver" VK_DRIVER_FILES="$driver" TAPER_VULKAN_DEVICE=SwiftShader
-  $suite || fail "failed: $suite"
+  $(part 2 3) $suite || fail "failed: $suite"
   models env
 }
 
-for part in $parts; do
-  "check_$part" || fail "there is no part '$part'"
+for name in $parts; do
+  "check_$name" || fail "there is no part '$name'"
 done
 exit $failed

@@ -71,8 +71,7 @@ def run(tools):
         return "not run without --model-explorer"
     module = classes(tools.options.model_explorer)
     count = 0
-    for number, model in enumerate(sorted(tools.models.glob("*.pt2"))):
-        backend = tools.backends[number % len(tools.backends)]
+    for model, backend in tools.all_models():
         try:
             count += len(check(tools, module, model, "--backend", backend))
             count += len(check(tools, module, tools.export(model, backend, "--debug-info")))

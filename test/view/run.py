@@ -70,6 +70,11 @@ class Tools:
             p.parent.name for p in oracle.ROOT.glob("backends/*/descriptor.h")
         )
 
+    def all_models(self):
+        """Pairs of a model and a backend, which the models take in turn."""
+        models = sorted(self.models.glob("*.pt2"))[:: self.options.one_in]
+        return [(m, self.backends[i % len(self.backends)]) for i, m in enumerate(models)]
+
     def call(self, *command, code=0):
         done = subprocess.run(
             [self.taper, *map(str, command)], capture_output=True, text=True, cwd=self.work
@@ -139,10 +144,9 @@ def expect_program(page, path):
 
 
 def every_model(tools):
-    models, backends = sorted(tools.models.glob("*.pt2")), tools.backends
-    for number, model in enumerate(models):
-        in_turn = [backends[number % len(backends)]]
-        for backend in backends if tools.options.all_backends else in_turn:
+    models, backends = tools.all_models(), tools.backends
+    for model, in_turn in models:
+        for backend in backends if tools.options.all_backends else [in_turn]:
             try:
                 page = tools.view(model, "--backend", backend)
                 shown = page.value(
@@ -264,6 +268,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--only", choices=TESTS)
+    parser.add_argument("--one-in", type=int, default=1, help="every so many models alone")
     parser.add_argument("--all-backends", action="store_true", help="each model with each backend")
     parser.add_argument(
         "--model-explorer", help="graph_builder.py of the package ai-edge-model-explorer"
