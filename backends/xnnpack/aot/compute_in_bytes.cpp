@@ -368,10 +368,14 @@ class Converter {
     }
     const bool is_sunk = sink_of(node.output) != nullptr;
     const auto* made = weighted ? value(node.inputs[1]).made_from.get() : nullptr;
-    if (converted == 0 && !is_sunk && made == nullptr) return "";
+    if (converted == 0 && !is_sunk) return "";  // Its weights alone may be.
     if (moves(node)) return converted == count && count > 1 ? "its inputs differ in scale" : "";
     if (!computes_in_bytes(node.kind)) return "XNNPACK has no int8 form of it";
-    if (weighted && made == nullptr) return "its weights are not quantised";
+    if (weighted && made == nullptr) {
+      const auto* integers = value(node.inputs[1]).integers.get();
+      const bool has_zero_points = integers != nullptr && !integers->zero_points.empty();
+      return has_zero_points ? "its weights have zero points" : "its weights are not quantised";
+    }
     if (!pays_in_bytes(node)) return "floats are faster for the few channels of its groups";
     if (weighted && !exir::is_symmetric(*made)) return "its weights have zero points";
     if (converted < count) return "an input is not quantised";

@@ -31,7 +31,7 @@ bool were_integers(const ValueSpec& value) {
   return count * sizeof(float) > kSmallFloats;
 }
 
-std::string text_of(const NodeList& list, const NodeSpec& node) {
+std::string type_of(const NodeList& list, const NodeSpec& node) {
   const auto type = [&](Id id) { return list.values[id].quantization.type; };
   const DataType in = type(node.inputs[0]), out = type(node.output);
   if (node.kind == wire::NodeContent::Convert) return "";
@@ -54,7 +54,13 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
   if (has_weights && were_integers(list.values[node.inputs[1]])) {
     return "float32, weights stored as float32";
   }
-  return node.why_floats.empty() ? "float32" : "float32: " + node.why_floats;
+  return "float32";
+}
+
+std::string text_of(const NodeList& list, const NodeSpec& node) {
+  const std::string type = type_of(list, node);
+  const bool in_floats = type.compare(0, 7, "float32") == 0;
+  return in_floats && !node.why_floats.empty() ? type + ": " + node.why_floats : type;
 }
 
 }  // namespace

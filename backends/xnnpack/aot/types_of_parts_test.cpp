@@ -89,6 +89,27 @@ TEST(TypesOfParts, ASumOfDynamicSizeIsOne) {
   EXPECT_EQ(texts[2], "float32: an input is not quantised");
 }
 
+TEST(TypesOfParts, WeightsWithZeroPointsSaySo) {
+  auto scales = std::make_shared<exir::Scales>();
+  scales->items = {0.5f, 0.25f};
+  scales->zero_points = {1, 2};
+  scales->span = 6;
+  scales->integers = exir::own_bytes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const Compiled compiled = compile_bytes(R"(  input %x: float32[1, 3, 8, 8]
+  constant %w: float32[4, 3, 1, 1] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  %q: int8[1, 3, 8, 8] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
+  %d: float32[1, 3, 8, 8] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 4, 8, 8] = aten::convolution(%d, %w, None,
+      [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+  %p: int8[1, 4, 8, 8] = quantized_decomposed::quantize_per_tensor(%c, 1.0, 3, -128, 127, int8)
+  %y: float32[1, 4, 8, 8] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
+  return %y)",
+                                          scales);
+  const auto& texts = compiled.graph->delegates.at(0)->computed_in;
+  ASSERT_GT(texts.size(), 2u);
+  EXPECT_EQ(texts[2], "float32: its weights have zero points");
+}
+
 TEST(TypesOfParts, WithoutQuantisationThereIsNothingToSay) {
   EXPECT_TRUE(types(R"(  input %x: float32[2, 8]
   %y: float32[2, 8] = aten::tanh(%x)

@@ -215,6 +215,7 @@ DOCUMENTS = [
         ["exir/quantize", *XNNPACK],
         "",
     ),
+    Document("docs/benchmarks_arm64.md", "scripts/bench_arm64.sh", XNNPACK, ""),
     Document(
         "docs/benchmarks_gpu.md", "test/bench/peers/gpu.py", ["backends/vulkan"], "a GPU"
     ),

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Counts the instructions of inferences on 64-bit ARM and writes docs/benchmarks_arm64.md (see
+# test/bench/arm64/README.md). No ARM hardware is needed; it takes about 20 minutes.
+#
+#   scripts/bench_arm64.sh [BUILD]       BUILD defaults to build/release; scripts/arm64.sh has run
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:-build/release}
+arm=build/arm64-tests
+models=build/peers/models
+programs=build/bench-arm64
+document=docs/benchmarks_arm64.md
+names="mobilenet_v2 mobilenet_v3_small resnet18 vit_tiny bert_mini ds_cnn lstm"
+
+fail() {
+  echo "bench_arm64.sh: $1" >&2
+  exit 1
+}
+[ -x "$arm/bin/taper" ] || fail "$arm/bin/taper is missing: run scripts/arm64.sh $build"
+command -v llvm-mca-19 >/dev/null || fail "llvm-mca-19 is missing: install Debian's llvm-19"
+python=$(scripts/venv.sh)
+folder=$(scripts/peers.sh)
+# make NAME,PEER,KIND: what a peer runs, in the folder of models.
+make() {
+  PYTHONPATH=$folder PYTHONDONTWRITEBYTECODE=1 "$python" test/bench/peers/bench.py \
+    --taper "$build/bin/taper" --out build/peers --export "$1" >/dev/null 2>&1
+}
+rm -rf "$programs"
+mkdir -p "$programs"
+list=""
+for name in $names; do
+  [ -f "$models/$name.pt2" ] || make "$name,pytorch,f32"
+  for precision in f32 f16; do
+    program=$programs/$name
+    [ "$precision" = f32 ] || program=${program}_f16
+    "$build/bin/taper" export "$models/$name.pt2" -o "$program.pte" --backend xnnpack \
+      --precision "$precision" >/dev/null
+    list="$list $program.pte"
+  done
+done
+int8=$models/mobilenet_v2.int8.executorch.pte
+[ -f "$int8" ] || make mobilenet_v2,executorch,int8
+cp "$int8" "$programs/mobilenet_v2_int8.pte"
+
+{
+  cat <<END
+# Instructions on 64-bit ARM
+
+Written by \`scripts/bench_arm64.sh\`. No hardware was used: user-mode qemu executes as a Cortex-A76, with one thread, and
+counts; llvm-mca estimates the cycles of a Neoverse N1, whose core is the same.
+\`test/bench/arm64/README.md\` says what such an estimate leaves out. Models are those of \`docs/benchmarks.md\`, batch 1. A name
+that ends in f16 is the same model with \`--precision f16\`; others are float32, as are the peers.
+
+Commit $(PYTHONPATH=test/bench/figures python3 -c 'import provenance; print(provenance.commit())').
+
+END
+  test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list \
+    "$programs/mobilenet_v2_int8.pte"
+} >"$document.new"
+mv "$document.new" "$document"
