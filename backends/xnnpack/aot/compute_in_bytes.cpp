@@ -361,23 +361,21 @@ class Converter {
     if (is_convert(node) || !is_float(node.output)) return "";
     const bool weighted = has_weights(node.kind);
     if (!is_float(node.inputs[0]) || (weighted && !is_float(node.inputs[1]))) return "";
-    const size_t count = weighted ? 1 : node.inputs.size();
-    size_t converted = 0;
-    for (size_t i = 0; i < count; ++i) {
-      converted += node.inputs[i] != kNone && source(node.inputs[i]) != kNone;
-    }
+    const auto from_bytes = [&](Id id) { return id != kNone && source(id) != kNone; };
+    const ptrdiff_t count = weighted ? 1 : static_cast<ptrdiff_t>(node.inputs.size());
+    const auto converted = std::count_if(&node.inputs[0], &node.inputs[0] + count, from_bytes);
     const bool is_sunk = sink_of(node.output) != nullptr;
     const auto* made = weighted ? value(node.inputs[1]).made_from.get() : nullptr;
     if (converted == 0 && !is_sunk) return "";  // Its weights alone may be.
     if (moves(node)) return converted == count && count > 1 ? "its inputs differ in scale" : "";
     if (!computes_in_bytes(node.kind)) return "XNNPACK has no int8 form of it";
-    if (weighted && made == nullptr) {
-      const auto* integers = value(node.inputs[1]).integers.get();
-      const bool has_zero_points = integers != nullptr && !integers->zero_points.empty();
-      return has_zero_points ? "its weights have zero points" : "its weights are not quantised";
+    const auto* integers = weighted ? value(node.inputs[1]).integers.get() : nullptr;
+    const bool has_zero_points = integers != nullptr && !integers->zero_points.empty();
+    if (has_zero_points || (made != nullptr && !exir::is_symmetric(*made))) {
+      return "its weights have zero points";
     }
+    if (weighted && made == nullptr) return "its weights are not quantised";
     if (!pays_in_bytes(node)) return "floats are faster for the few channels of its groups";
-    if (weighted && !exir::is_symmetric(*made)) return "its weights have zero points";
     if (converted < count) return "an input is not quantised";
     if (!is_sunk) return "its result is not quantised, or not for all readers alike";
     return "its scales, weights or bias are beyond the bounds of int8 arithmetic";
