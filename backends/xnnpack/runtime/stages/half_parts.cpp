@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "backends/xnnpack/payload_format.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
@@ -83,9 +84,10 @@ bool computes_in_half(Numbers numbers) {
 bool may_be_in_half(const XnnNode& node, Span<const XnnValue> values) {
   if (!is_product(node) && !is_known_kind(node)) return false;
   if (is_sum_of_pixels(node) || is_open_reshape(node) || !is_in_floats(node, values)) return false;
-  for (uint32_t id : node.inputs) {
-    // XNNPACK converts filters and biases itself; layers have no numbers of that size.
-    if (id == kNone || values[id].data == nullptr || has_filter(node)) continue;
+  for (size_t i = 0; i < std::size(node.inputs); ++i) {
+    const uint32_t id = node.inputs[i];
+    const bool is_filter = i == 1 && has_filter(node);  // Trained ones have no such numbers.
+    if (id == kNone || is_filter || values[id].data == nullptr) continue;
     if (has_large_numbers(values[id])) return false;
   }
   return true;
