@@ -54,7 +54,7 @@ that ends in f16 is the same model with \`--precision f16\`; others are float32,
 Commit $(PYTHONPATH=test/bench/figures python3 -c 'import provenance; print(provenance.commit())').
 
 END
-  test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list \
+  python3 test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list \
     "$programs/mobilenet_v2_int8.pte"
 } >"$document.new"
 mv "$document.new" "$document"
