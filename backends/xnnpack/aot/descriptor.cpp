@@ -77,8 +77,14 @@ constexpr std::string_view kLibraries[] = {"libXNNPACK", "libmicrokernels", "lib
 XnnpackCompiler::XnnpackCompiler() : XnnpackCompiler(exir::CompileOptions(kOptions)) {}
 
 extern const exir::CompilerDescriptor kCompiler;
-const exir::CompilerDescriptor kCompiler = {
-    kIdentity, kOptions, make, inspect, "run scripts/deps.sh xnnpack, then build", kLibraries,
-    /*parts=*/nullptr, /*link_parts=*/nullptr, kPreferHalf};
+const exir::CompilerDescriptor kCompiler = {kIdentity,
+                                            kOptions,
+                                            make,
+                                            inspect,
+                                            "run scripts/deps.sh xnnpack, then build",
+                                            kLibraries,
+                                            /*parts=*/nullptr,
+                                            /*link_parts=*/nullptr,
+                                            kPreferHalf};
 
 }  // namespace taper::xnnpack

@@ -26,8 +26,7 @@ class PackedCache {
   };
 
   // To be called before XNNPACK builds a graph.
-  Status begin(User& user, const Subgraph& graph, const BackendInitContext& context,
-               bool in_half);
+  Status begin(User& user, const Subgraph& graph, const BackendInitContext& context, bool in_half);
   // To be called after it has been built, and remove() before it is deleted.
   void add(User& user);
   void remove(User& user);

@@ -1,5 +1,5 @@
-// Tests graphs that prefer float16: which nodes are computed in it, and what that changes. A product
-// with 1 + 2^-12 shows it, since float16 has no number between 1 and 1 + 2^-10.
+// Tests graphs that prefer float16: which nodes are computed in it, and what that changes. A
+// product with 1 + 2^-12 shows it, since float16 has no number between 1 and 1 + 2^-10.
 
 #include "backends/xnnpack/runtime/stages/half_parts.h"
 
@@ -140,8 +140,8 @@ struct Origins final : Profiler {
   std::vector<std::string> kernels;
 };
 
-// XNNPACK converts arguments and results by nodes of its own, which count as parts of those that read
-// and write them.
+// XNNPACK converts arguments and results by nodes of its own, which count as parts of those that
+// read and write them.
 TEST_F(InHalf, StepsAreThoseOfTheirNodes) {
   Origins steps;
   XnnpackOptions options = with(Numbers::kRounded);
