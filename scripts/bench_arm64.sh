@@ -56,5 +56,5 @@ Commit $(PYTHONPATH=test/bench/figures python3 -c 'import provenance; print(prov
 END
   python3 test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list \
     "$programs/mobilenet_v2_int8.pte"
-} >"$document.new"
-mv "$document.new" "$document"
+} >"$programs/document.md"
+mv "$programs/document.md" "$document"

@@ -124,8 +124,8 @@ class HalfCases : public testing::TestWithParam<Param> {
     const std::vector<EValue> outputs = program.run(values);
     if (outputs.size() != made.outputs.size()) return "it fails: " + program.error();
     const std::optional<Tolerance> tolerance = tolerance_of(subject.expected, c);
-    const double relative =
-        std::max({tolerance.value_or(Tolerance{0, 0}).relative, subject.expected.half, 0x1p-10});
+    const double relative = std::max(
+        {own_tolerance(c).value_or(Tolerance{0, 0}).relative, subject.expected.half, 0x1p-10});
     for (size_t i = 0; i < outputs.size(); ++i) {
       const CaseTensor& wanted = *made.outputs[i];
       if (wanted.values.empty()) continue;

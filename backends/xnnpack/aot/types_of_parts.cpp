@@ -59,8 +59,7 @@ std::string type_of(const NodeList& list, const NodeSpec& node) {
 
 std::string text_of(const NodeList& list, const NodeSpec& node) {
   const std::string type = type_of(list, node);
-  const bool in_floats = type.compare(0, 7, "float32") == 0;
-  return in_floats && !node.why_floats.empty() ? type + ": " + node.why_floats : type;
+  return node.why_floats.empty() ? type : type + ": " + node.why_floats;
 }
 
 }  // namespace

@@ -26,19 +26,25 @@ struct Requests {
   bool prefer_half = false;
 };
 
+Status read_flag(const CompileSpec& spec, const char* problem, bool* flag) {
+  TAPER_REQUIRE(spec.value.size() == 1 && spec.value[0] <= 1, Error::kDelegateInvalidCompatibility,
+                problem);
+  *flag = spec.value[0] == 1;
+  return {};
+}
+
 Result<Requests> read_requests(CompileSpecs specs) {
   Requests requests;
   for (size_t i = 0; i < specs.size(); ++i) {
-    bool* flag = nullptr;
-    if (specs[i].key == xnnpack::kShareWorkspace) flag = &requests.share_workspace;
-    if (specs[i].key == xnnpack::kPreferHalf) flag = &requests.prefer_half;
-    if (flag == nullptr) continue;
-    TAPER_REQUIRE(specs[i].value.size() == 1 && specs[i].value[0] <= 1,
-                  Error::kDelegateInvalidCompatibility,
-                  flag == &requests.prefer_half
-                      ? "the compile spec prefer_float16 is not one byte that is 0 or 1"
-                      : "the compile spec share_workspace is not one byte that is 0 or 1");
-    *flag = specs[i].value[0] == 1;
+    if (specs[i].key == xnnpack::kShareWorkspace) {
+      TAPER_TRY(read_flag(specs[i],
+                          "the compile spec share_workspace is not one byte that is 0 or 1",
+                          &requests.share_workspace));
+    } else if (specs[i].key == xnnpack::kPreferHalf) {
+      TAPER_TRY(read_flag(specs[i],
+                          "the compile spec prefer_float16 is not one byte that is 0 or 1",
+                          &requests.prefer_half));
+    }
   }
   return requests;
 }

@@ -76,8 +76,9 @@ class MemoryListener {
   ~MemoryListener() = default;
 };
 
-// Which numbers a backend gives, for tools that compare: its own; those of the application's
-// kernels alone; or those of the kernels, with values rounded where its device rounds them.
+// Which numbers a backend gives, for tools that compare: its own; those of float32, for which that
+// of a GPU takes the application's kernels; or the same with values rounded where its device rounds
+// them.
 enum class Numbers : uint8_t { kOwn, kExact, kRounded };
 
 // Options for all backends; each ignores those that do not apply to it.

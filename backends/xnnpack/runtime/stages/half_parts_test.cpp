@@ -51,6 +51,14 @@ float run_one(Loaded& loaded, float x) {
   return out.result()[0];
 }
 
+// The result of a payload that prefers float16, rounded as for comparison.
+float run_rounded(const std::vector<uint8_t>& payload, float x) {
+  XnnpackBackend backend(with(Numbers::kRounded));
+  const Specs specs = prefers_half();
+  Loaded loaded(payload, backend, "forward", specs);
+  return run_one(loaded, x);
+}
+
 float run_product(XnnpackBackend& backend, const Specs& specs) {
   Loaded loaded(product(), backend, "forward", specs);
   return run_one(loaded, -1);
@@ -86,13 +94,10 @@ TEST_F(InHalf, WhatLeavesTheRangeStaysFloat32) {
   const std::vector<uint8_t> payload = p.finish();
   EXPECT_EQ(stage_count(payload), 1u);
   EXPECT_EQ(stage_count_in_half(payload), 3u);
-  XnnpackBackend backend(with(Numbers::kRounded));
-  const Specs specs = prefers_half();
-  Loaded loaded(payload, backend, "forward", specs);
-  EXPECT_EQ(run_one(loaded, 300), 300);
+  EXPECT_EQ(run_rounded(payload, 300), 300);
 }
 
-// As does a constant, such as that of a mask; and what no product is beside.
+// As does a constant, such as that of a mask.
 TEST_F(InHalf, LargeConstantsStayFloat32) {
   PayloadBuilder p;
   const uint32_t x = p.input({1, 1}), a = p.inner({1, 1}), y = p.output({1, 1});
@@ -100,20 +105,14 @@ TEST_F(InHalf, LargeConstantsStayFloat32) {
   p.binary(NodeContent::Add, a, p.constant({1, 1}, {70000}), y);
   const std::vector<uint8_t> payload = p.finish();
   EXPECT_EQ(stage_count_in_half(payload), 2u);
-  XnnpackBackend backend(with(Numbers::kRounded));
-  const Specs specs = prefers_half();
-  Loaded loaded(payload, backend, "forward", specs);
-  EXPECT_EQ(run_one(loaded, 3), 70003);
+  EXPECT_EQ(run_rounded(payload, 3), 70003);
 }
 
 TEST_F(InHalf, WithoutProductsNothingIs) {
   PayloadBuilder p;
   const uint32_t x = p.input({1, 1}), y = p.output({1, 1});
   p.unary(NodeContent::Negate, x, y);
-  XnnpackBackend backend(with(Numbers::kRounded));
-  const Specs specs = prefers_half();
-  Loaded loaded(p.finish(), backend, "forward", specs);
-  EXPECT_EQ(run_one(loaded, kJustAboveOne), -kJustAboveOne);
+  EXPECT_EQ(run_rounded(p.finish(), kJustAboveOne), -kJustAboveOne);
 }
 
 // Weights that were packed for float32 are not those of float16.

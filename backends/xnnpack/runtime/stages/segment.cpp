@@ -182,7 +182,8 @@ Status Segment::define(xnn_subgraph_t subgraph, bool in_half) {
 }
 
 // How many nodes XNNPACK puts before and after a node in float16: one for each operand that is
-// float32 outside and that no node before it reads, and one for such a result.
+// float32 outside and that no node before it reads, and one for such a result. The xnn_id of what
+// is outside is its place.
 uint32_t Segment::conversions_of(size_t n) const {
   const XnnNode& node = graph_->nodes()[n];
   const auto is_read_before = [&](uint32_t id) {
@@ -191,14 +192,12 @@ uint32_t Segment::conversions_of(size_t n) const {
                                     std::end(other.inputs);
     });
   };
-  const auto is_outside = [&](uint32_t id, bool is_result) {
-    return std::any_of(
-        externals_.get(), externals_.get() + external_count_,
-        [&](const External& each) { return each.id == id && each.is_result == is_result; });
-  };
-  uint32_t count = is_outside(node.output, true) ? 1 : 0;
+  const Span<const XnnValue> values = graph_->values();
+  uint32_t count = values[node.output].is_shared ? 1 : 0;
   for (uint32_t id : node.inputs) {
-    if (id != kNone && is_outside(id, false) && !is_read_before(id)) ++count;
+    if (id == kNone || !values[id].is_shared) continue;
+    const bool is_argument = !externals_[values[id].xnn_id].is_result;
+    if (is_argument && !is_read_before(id)) ++count;
   }
   return count;
 }

@@ -186,10 +186,8 @@ Status Stages::cut(Cut how, uint64_t spare_bytes) {
     const Part part = next_part(how, n, {uses.get(), graph_->values().size()}, spare_bytes);
     n = part.last;
     if (!is_needed) continue;
-    Part* before = part_count_ > 0 ? &parts_[part_count_ - 1] : nullptr;
-    const bool is_plain = before != nullptr && before->own.nodes == 0 && part.own.nodes == 0;
-    if (is_plain && before->in_half == part.in_half) {
-      before->last = part.last;
+    if (part_count_ > 0 && are_one(parts_[part_count_ - 1], part)) {
+      parts_[part_count_ - 1].last = part.last;
     } else {
       TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll,
                             "the graph has too many nodes that are stages of their own");
@@ -225,10 +223,8 @@ void Stages::settle_halves() {
     Part& part = parts_[p];
     part.in_half = part.in_half && std::any_of(nodes.data() + part.first, nodes.data() + part.last,
                                                [](const XnnNode& n) { return is_product(n); });
-    Part* before = count > 0 ? &parts_[count - 1] : nullptr;
-    const bool is_plain = before != nullptr && before->own.nodes == 0 && part.own.nodes == 0;
-    if (is_plain && before->in_half == part.in_half) {
-      before->last = part.last;
+    if (count > 0 && are_one(parts_[count - 1], part)) {
+      parts_[count - 1].last = part.last;
     } else {
       parts_[count++] = part;
     }

@@ -53,6 +53,10 @@ class Stages {
   Status cut(Cut how, uint64_t spare_bytes);
   // The part that begins with node `n`.
   Part next_part(Cut how, size_t n, Span<const uint32_t> uses, uint64_t& spare_bytes) const;
+  // Whether two parts that follow each other are one.
+  static bool are_one(const Part& part, const Part& next) {
+    return part.own.nodes == 0 && next.own.nodes == 0 && part.in_half == next.in_half;
+  }
   // Parts in float16 without a product become float32; those of XNNPACK that then follow each other
   // become one.
   void settle_halves();
