@@ -299,6 +299,7 @@ class Threads(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(os, "fork"), "Windows has no fork")
     @unittest.skipIf("TAPER_TESTS_UNDER_QEMU" in os.environ, "qemu cannot fork with threads")
+    @unittest.skipIf("TAPER_TESTS_UNDER_ASAN" in os.environ, "gcc 12: a fork keeps its locks")
     def test_a_forked_process_says_that_it_must_load_anew(self):
         code = """
 import os, sys, reference, taper
