@@ -113,9 +113,10 @@ std::string Backends::device_notes() const {
   return notes;
 }
 
-exir::BackendCompilers compilers_of(const std::string& text, bool in_half, const char* option) {
+exir::BackendCompilers compilers_of(const std::string& text, exir::Numerals numerals,
+                                    const char* option) {
   try {
-    return exir::make_compilers(text, backend_compilers(), in_half);
+    return exir::make_compilers(text, backend_compilers(), numerals);
   } catch (const exir::Failure& failure) {
     throw UsageError(std::string(option) + ": " + failure.what());
   }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/devices.h"
-#include "exir/delegate/backend_compiler.h"
+#include "exir/delegate/compiler_descriptor.h"
 
 namespace taper::tools {
 
@@ -46,8 +46,9 @@ class Backends {
 };
 
 // Parses --backend, such as "xnnpack:min_elements=0", into compilers in order of preference. Throws
-// a UsageError that names every problem. With `in_half`, those that can compute in float16 do.
-exir::BackendCompilers compilers_of(const std::string& text, bool in_half = false,
+// a UsageError that names every problem. Those that can compute in `numerals` do.
+exir::BackendCompilers compilers_of(const std::string& text,
+                                    exir::Numerals numerals = exir::Numerals::kFloat32,
                                     const char* option = "--backend");
 
 // "portable, xnnpack"

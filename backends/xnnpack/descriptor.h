@@ -16,4 +16,7 @@ inline constexpr char kShareWorkspace[] = "share_workspace";
 // A flag: processors with arithmetic of float16 compute in it; others do as without the flag.
 inline constexpr char kPreferHalf[] = "prefer_float16";
 
+// A flag: processors with products of bfloat16 round factors to it; others do as without the flag.
+inline constexpr char kPreferBfloat[] = "prefer_bfloat16";
+
 }  // namespace taper::xnnpack

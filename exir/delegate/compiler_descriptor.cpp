@@ -43,7 +43,7 @@ bool read_number(std::string_view text, const CompileOption& option, int32_t* va
 // Parses one backend of the list, or records what is wrong with it.
 class Maker {
  public:
-  Maker(CompilerTable known, bool in_half) : known_(known), in_half_(in_half) {}
+  Maker(CompilerTable known, Numerals numerals) : known_(known), numerals_(numerals) {}
 
   void add(std::string_view item) {
     const std::vector<std::string_view> parts = split(item, ':');
@@ -54,20 +54,23 @@ class Maker {
       const std::string problem = options.set(parts[i]);
       if (!problem.empty()) append(problems_, std::string(parts[0]) + ": " + problem, "; ");
     }
-    if (in_half_ && !descriptor->half_option.empty()) {
-      options.set(std::string(descriptor->half_option) + "=1");  // Unless it is given.
-      has_half_ = true;
+    const std::string flag(descriptor->option_for(numerals_));
+    if (!flag.empty()) {
+      options.set(flag + "=1");  // Unless it is given.
+      has_numerals_ = true;
     }
     if (problems_.empty()) made_.push_back(descriptor->make(options));
   }
 
   BackendCompilers finish() {
-    if (in_half_ && !has_half_) {
+    if (numerals_ != Numerals::kFloat32 && !has_numerals_) {
       std::string names;
       for (const CompilerDescriptor* each : known_) {
-        if (!each->half_option.empty()) append(names, each->identity.name, ", ");
+        if (!each->option_for(numerals_).empty()) append(names, each->identity.name, ", ");
       }
-      append(problems_, "none of them computes in float16; there is: " + names, "; ");
+      const char* name = numerals_ == Numerals::kFloat16 ? "float16" : "bfloat16";
+      append(problems_, std::string("none of them computes in ") + name + "; there is: " + names,
+             "; ");
     }
     if (!problems_.empty()) throw Failure(problems_);
     return std::move(made_);
@@ -95,8 +98,8 @@ class Maker {
   }
 
   const CompilerTable known_;
-  const bool in_half_;
-  bool has_half_ = false;
+  const Numerals numerals_;
+  bool has_numerals_ = false;
   std::vector<std::string_view> names_;
   std::string problems_;
   BackendCompilers made_;
@@ -139,10 +142,10 @@ std::vector<OwnedCompileSpec> CompileOptions::specs() const {
   return specs;
 }
 
-BackendCompilers make_compilers(std::string_view text, CompilerTable known, bool in_half) {
+BackendCompilers make_compilers(std::string_view text, CompilerTable known, Numerals numerals) {
   const bool has_none = text == kPortable || text == "none";
-  if (has_none && !in_half) return {};
-  Maker maker(known, in_half);
+  if (has_none && numerals == Numerals::kFloat32) return {};
+  Maker maker(known, numerals);
   for (const std::string_view item : split(text, ',')) {
     if (!has_none) maker.add(item);
   }

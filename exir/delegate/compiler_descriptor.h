@@ -52,6 +52,10 @@ class CompileOptions {
   std::map<std::string_view, bool> given_;
 };
 
+// In which numbers backends compute: all in float32, what they can in float16, or products of
+// factors that are rounded to bfloat16.
+enum class Numerals { kFloat32, kFloat16, kBfloat16 };
+
 struct CompilerDescriptor {
   BackendIdentity identity;
   std::span<const CompileOption> options;
@@ -68,15 +72,24 @@ struct CompilerDescriptor {
   // payload is not trusted.
   std::set<std::string> (*parts)(std::span<const uint8_t> payload, CompileSpecs specs) = nullptr;
   std::string (*link_parts)(const std::set<std::string>& parts) = nullptr;
-  // The key of the flag that makes it compute in float16; empty if there is none.
+  // The keys of the flags that make it compute in float16 and in bfloat16; empty if there is none.
   std::string_view half_option = {};
+  std::string_view bfloat_option = {};
+
+  // The flag for those numerals; empty if it does not compute in them.
+  std::string_view option_for(Numerals numerals) const {
+    if (numerals == Numerals::kFloat32) return {};
+    return numerals == Numerals::kFloat16 ? half_option : bfloat_option;
+  }
 };
 
 using CompilerTable = std::span<const CompilerDescriptor* const>;
 
 // Parses "xnnpack:min_elements=0,vulkan": the backends in order of preference, each with its
 // options. "portable" or "none" alone means none. Throws Failure, whose text names all errors in
-// one line, with what exists. With `in_half`, those that can compute in float16 do, and one must.
-BackendCompilers make_compilers(std::string_view text, CompilerTable known, bool in_half = false);
+// one line, with what exists. Those that can compute in `numerals` do; of float16 and bfloat16, one
+// must.
+BackendCompilers make_compilers(std::string_view text, CompilerTable known,
+                                Numerals numerals = Numerals::kFloat32);
 
 }  // namespace taper::exir

@@ -90,12 +90,12 @@ TEST(CompilerDescriptor, WhatTheDeviceReadsBecomesCompileSpecs) {
   EXPECT_EQ(specs_of("one:fast=0:depth=7"), "") << "these are their standard values";
 }
 
-TEST(CompilerDescriptor, InHalfTheFlagIsSetWhereThereIsOne) {
+TEST(CompilerDescriptor, TheFlagOfFloat16IsSetWhereThereIsOne) {
   CompilerDescriptor with_half = kOneCompiler;
   with_half.half_option = "fast";
   const CompilerDescriptor* const table[] = {&with_half, &kTwoCompiler};
   const auto flag_of = [&](const char* text) -> size_t {
-    return make_compilers(text, table, /*in_half=*/true).at(0)->specs().size();
+    return make_compilers(text, table, Numerals::kFloat16).at(0)->specs().size();
   };
   EXPECT_EQ(flag_of("one"), 1u);
   EXPECT_EQ(flag_of("one:fast=1,two"), 1u);
@@ -103,11 +103,17 @@ TEST(CompilerDescriptor, InHalfTheFlagIsSetWhereThereIsOne) {
   EXPECT_EQ(make_compilers("one", table).at(0)->specs().size(), 0u);
   for (const char* text : {"two", "portable"}) {
     try {
-      make_compilers(text, table, /*in_half=*/true);
+      make_compilers(text, table, Numerals::kFloat16);
       ADD_FAILURE() << text;
     } catch (const Failure& failure) {
       EXPECT_STREQ(failure.what(), "none of them computes in float16; there is: one");
     }
+  }
+  try {
+    make_compilers("one", table, Numerals::kBfloat16);
+    ADD_FAILURE();
+  } catch (const Failure& failure) {
+    EXPECT_STREQ(failure.what(), "none of them computes in bfloat16; there is: ");
   }
 }
 

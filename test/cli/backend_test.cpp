@@ -136,7 +136,7 @@ TEST(BackendOption, HalfSaysWhatItChanges) {
                         scratch / "out.pte"});
   };
   EXPECT_EQ(export_in("portable", "f64").code, 2);
-  EXPECT_NE(export_in("portable", "f64").err.find("must be f32 or f16, not 'f64'"),
+  EXPECT_NE(export_in("portable", "f64").err.find("must be f32, f16 or bf16, not 'f64'"),
             std::string::npos);
   EXPECT_NE(export_in("portable", "f16").err.find("none of them computes in float16"),
             std::string::npos);

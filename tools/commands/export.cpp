@@ -42,7 +42,7 @@ CommandLine describe() {
        {"Program", compile_options()},
        {"Model", model_options()},
        {"Compiler",
-        {{"inputs", "Inputs on which --precision=f16 measures; default: drawn at random",
+        {{"inputs", "Inputs on which --precision measures; default: drawn at random",
           "A.npy,B.npy"},
          {"list-backends", "Print the backends and their options"},
          {"dump-after", "Print the graph after a pass if it changed it; 'all': after every pass",
@@ -70,8 +70,8 @@ ExportOptions options_of(const CommandLine& line) {
         system::as_text(system::as_path(options.request.methods[0].path).stem()) + ".pte";
   }
   options.inputs = line.list("inputs");
-  if (!options.inputs.empty() && !options.in_half)
-    throw UsageError("--inputs needs --precision=f16");
+  if (!options.inputs.empty() && options.numerals == exir::Numerals::kFloat32)
+    throw UsageError("--inputs needs --precision=f16 or bf16");
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.report = line.given("report");
@@ -164,17 +164,18 @@ void warn(const exir::ExportResult& result) {
   }
 }
 
-// What float16 changes, per method and output. A program that cannot run here, or not on such
+// What float16 or bfloat16 changes, per method and output. A program that cannot run here, or not on such
 // inputs, is no error.
 void print_changes(const ExportOptions& options, const exir::ExportResult& result) {
+  const char* numerals = options.numerals == exir::Numerals::kFloat16 ? "float16" : "bfloat16";
   for (const exir::ExportedMethod& method : result.methods) {
     try {
       for (const OutputChange& change :
-           changes_by_half(options.output, options.weights, method.name, options.inputs)) {
-        std::printf("  %s in float16: %s\n", method.name.c_str(), text_of(change).c_str());
+           changes_by_rounding(options.output, options.weights, method.name, options.inputs)) {
+        std::printf("  %s in %s: %s\n", method.name.c_str(), numerals, text_of(change).c_str());
       }
     } catch (const InputError& error) {
-      print_note("what float16 changes is not measured: " + std::string(error.what()));
+      print_note(std::string("what ") + numerals + " changes is not measured: " + error.what());
     }
   }
 }
@@ -227,7 +228,9 @@ int export_command(int argc, char** argv) {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   warn(result);
   summarise(options, result, passed.count());
-  if (options.in_half && !options.sources) print_changes(options, result);
+  if (options.numerals != exir::Numerals::kFloat32 && !options.sources) {
+    print_changes(options, result);
+  }
   return 0;
 }
 

@@ -55,9 +55,9 @@ OutputChange change_of(size_t output, const NpyArray& exact, const NpyArray& rou
 
 }  // namespace
 
-std::vector<OutputChange> changes_by_half(const std::string& path, const std::string& data_path,
-                                          const std::string& method,
-                                          const std::vector<std::string>& inputs) {
+std::vector<OutputChange> changes_by_rounding(const std::string& path, const std::string& data_path,
+                                              const std::string& method,
+                                              const std::vector<std::string>& inputs) {
   RunnerOptions options;
   options.path = path;
   options.data_path = data_path;

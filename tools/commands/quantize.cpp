@@ -179,7 +179,8 @@ int quantize_command(int argc, char** argv) {
   request.path = line.file();
   if (!line.given("output")) throw UsageError("-o is missing: where to write the .pt2");
   std::string target = line.given("target") ? line.text("target") : first_backend();
-  compilers_of(target, false, "--target");  // Throws if there is no such backend.
+  compilers_of(target, exir::Numerals::kFloat32,
+               "--target");  // Throws if there is no such backend.
   if (target == "portable") target.clear();
   set_scheme(line, target.empty(), request);
   set_methods(line, request);

@@ -95,7 +95,9 @@ std::vector<Option> compile_options() {
        "Backends that run the operators, by preference, with options; see --list-backends",
        "A:KEY=N,B", "portable"},
       {"precision",
-       "f32, or f16: backends compute in float16 where they can; prints what that changes",
+       "f32; f16: backends compute in float16 where they can; bf16: products of bfloat16, summed "
+       "in "
+       "float32; prints what that changes",
        "PRECISION", "f32"},
       {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
       {"kernels",
@@ -133,15 +135,22 @@ std::vector<std::string> passes_of(const CommandLine& line, const std::string& o
   return names;
 }
 
+exir::Numerals numerals_of(const std::string& precision) {
+  if (precision == "f32") return exir::Numerals::kFloat32;
+  if (precision == "f16") return exir::Numerals::kFloat16;
+  if (precision == "bf16") return exir::Numerals::kBfloat16;
+  throw UsageError("--precision must be f32, f16 or bf16, not '" + precision + "'");
+}
+
 CompileOptions compile_options_of(const CommandLine& line, const Methods& in_memory) {
   CompileOptions options;
   exir::ExportRequest& request = options.request;
   request = model_request(line, in_memory);
-  options.in_half = choice(line, "precision", "f32", "f16") == "f16";
+  options.numerals = numerals_of(line.text("precision"));
   if (choice(line, "io", "planned", "application") == "application") {
     request.io = exir::IoMemory::kApplication;
   }
-  request.lowering.backends = compilers_of(line.joined("backend"), options.in_half);
+  request.lowering.backends = compilers_of(line.joined("backend"), options.numerals);
   options.full_delegation = line.given("require-full-delegation");
   if (options.full_delegation && request.lowering.backends.empty()) {
     throw UsageError("--require-full-delegation needs --backend");

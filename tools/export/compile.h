@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exir/delegate/compiler_descriptor.h"
 #include "exir/export.h"
 #include "tools/model_arguments.h"
 #include "tools/options.h"
@@ -15,8 +16,8 @@ namespace taper::tools {
 
 struct CompileOptions {
   exir::ExportRequest request;
-  uint64_t budget = UINT64_MAX;  // --memory-budget
-  bool in_half = false;          // --precision=f16
+  uint64_t budget = UINT64_MAX;                        // --memory-budget
+  exir::Numerals numerals = exir::Numerals::kFloat32;  // --precision
   bool full_delegation = false;
 };
 

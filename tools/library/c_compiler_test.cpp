@@ -121,7 +121,7 @@ TEST(CompilerApi, RefusesWordsAsTheCommandLineDoes) {
       {{"--backend"}, "backend"},
       {{"--backend", "no_such"}, "no_such"},
       {{"--io=elsewhere"}, "--io must be planned or application, not 'elsewhere'"},
-      {{"--precision=f8"}, "--precision must be f32 or f16"},
+      {{"--precision=f8"}, "--precision must be f32, f16 or bf16"},
       {{"--bound", "s0"}, "'s0' is not SYMBOL=N"},
       {{"--disable-pass", "none"}, "'none' is not a pass"},
       {{nullptr}, "words[0] is a null pointer"},

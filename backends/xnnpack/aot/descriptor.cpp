@@ -29,6 +29,9 @@ constexpr CompileOption kOptions[] = {
     {.key = kPreferHalf,
      .reader = CompileOption::Reader::kDevice,
      .help = "Processors that can compute in float16 do; as --precision f16"},
+    {.key = kPreferBfloat,
+     .reader = CompileOption::Reader::kDevice,
+     .help = "Processors with products of bfloat16 use them; as --precision bf16"},
 };
 
 std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& options) {
@@ -85,6 +88,7 @@ const exir::CompilerDescriptor kCompiler = {kIdentity,
                                             kLibraries,
                                             /*parts=*/nullptr,
                                             /*link_parts=*/nullptr,
-                                            kPreferHalf};
+                                            kPreferHalf,
+                                            kPreferBfloat};
 
 }  // namespace taper::xnnpack

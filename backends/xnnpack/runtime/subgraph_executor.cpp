@@ -70,7 +70,7 @@ Status SubgraphExecutor::load(Span<const uint8_t> payload, const BackendInitCont
                               uint64_t max_bytes, const Shared& shared, PackedCache& cache) {
   shares_memory_ = shared.memory != nullptr;
   TAPER_TRY(graph_.read(payload, context, max_bytes));
-  TAPER_TRY(cache.begin(packed_, graph_, context, shared.in_half));
+  TAPER_TRY(cache.begin(packed_, graph_, context, shared.packing()));
   Shared all = shared;
   all.weights = packed_.weights.provider();
   if (is_faster_alone(graph_, shared.wake_seconds)) all.pool = nullptr;

@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/runtime/packed/packed_cache.h"
 #include "backends/xnnpack/runtime/stages/half_parts.h"
+#include "backends/xnnpack/runtime/stages/own_stage.h"
 #include "backends/xnnpack/runtime/stages/pages.h"
 #include "backends/xnnpack/runtime/stages/work_memory.h"
 #include "backends/xnnpack/runtime/subgraph_executor.h"
@@ -24,6 +25,7 @@ std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
 struct Requests {
   bool share_workspace = false;
   bool prefer_half = false;
+  bool prefer_bfloat = false;
 };
 
 Status read_flag(const CompileSpec& spec, const char* problem, bool* flag) {
@@ -44,6 +46,10 @@ Result<Requests> read_requests(CompileSpecs specs) {
       TAPER_TRY(read_flag(specs[i],
                           "the compile spec prefer_float16 is not one byte that is 0 or 1",
                           &requests.prefer_half));
+    } else if (specs[i].key == xnnpack::kPreferBfloat) {
+      TAPER_TRY(read_flag(specs[i],
+                          "the compile spec prefer_bfloat16 is not one byte that is 0 or 1",
+                          &requests.prefer_bfloat));
     }
   }
   return requests;
@@ -64,6 +70,14 @@ Result<bool> XnnpackBackend::chooses_half(bool prefers) const {
   TAPER_REQUIRE(has_half || options_.numbers != Numbers::kRounded, Error::kNotSupported,
                 "XNNPACK has no float16 kernels for this processor");
   return has_half;
+}
+
+Result<bool> XnnpackBackend::chooses_bfloat(bool prefers) const {
+  if (!prefers) return false;
+  const bool has_bfloat = xnnpack::computes_in_bfloat(options_.numbers);
+  TAPER_REQUIRE(has_bfloat || options_.numbers != Numbers::kRounded, Error::kNotSupported,
+                "there are no bfloat16 products for this processor");
+  return has_bfloat;
 }
 
 Status XnnpackBackend::prepare(bool shares_workspace) {
@@ -89,6 +103,8 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   TAPER_TRY(requests.status());
   const Result<bool> in_half = chooses_half(requests->prefer_half);
   TAPER_TRY(in_half.status());
+  const Result<bool> in_bfloat = chooses_bfloat(requests->prefer_bfloat);
+  TAPER_TRY(in_bfloat.status());
   const bool shares = requests->share_workspace || options_.share_workspace;
   TAPER_TRY(prepare(shares));
   const auto lock = hold(workspace_mutex_, shares);
@@ -97,7 +113,7 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
     TAPER_TRY(delegate->load(payload, context, options_.max_bytes,
                              {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
                               shares ? workspace_.get() : nullptr, /*weights=*/nullptr,
-                              options_.profiler, options_.wake_seconds, *in_half},
+                              options_.profiler, options_.wake_seconds, *in_half, *in_bfloat},
                              *cache_));
     return static_cast<void*>(delegate.release());
   });

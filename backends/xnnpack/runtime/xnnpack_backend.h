@@ -56,9 +56,9 @@ struct XnnpackOptions {
   // The most memory that one payload may request, counted before anything is built: a limit for
   // untrusted files.
   uint64_t max_bytes = uint64_t{8} << 30;
-  // Which numbers graphs give that prefer float16 (`--precision f16`): those of this processor;
-  // those of float32; or those of float16 even if it is slower here, for which init() fails on a
-  // processor that has no kernels for it.
+  // Which numbers graphs give that prefer float16 or bfloat16 (`--precision f16`, `bf16`): those of
+  // this processor; those of float32; or the rounded ones even if they are slower here, for which
+  // init() fails on a processor that has no kernels for them.
   Numbers numbers = Numbers::kOwn;
   // Is told how long the nodes of a graph take, in every execution; must outlive the backend. Null:
   // nobody asks.
@@ -89,8 +89,9 @@ class XnnpackBackend final : public BackendInterface {
   static void tell_memory(const void* handle, MemoryListener& listener);
 
  private:
-  // Whether a graph that prefers float16 is computed in it.
+  // Whether a graph that prefers float16, or bfloat16, is computed in it.
   Result<bool> chooses_half(bool prefers) const;
+  Result<bool> chooses_bfloat(bool prefers) const;
   // Creates what handles share when the first handle is created.
   Status prepare(bool shares_workspace);
 

@@ -80,8 +80,8 @@ void PackedCache::open_file() {
 }
 
 Status PackedCache::begin(User& user, const Subgraph& graph, const BackendInitContext& context,
-                          bool in_half) {
-  const uint64_t hash = PackedWeights::graph_hash_of(graph, in_half);
+                          uint64_t packing) {
+  const uint64_t hash = PackedWeights::graph_hash_of(graph, packing);
   const PackedFile* file = nullptr;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

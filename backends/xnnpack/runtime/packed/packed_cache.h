@@ -26,7 +26,8 @@ class PackedCache {
   };
 
   // To be called before XNNPACK builds a graph.
-  Status begin(User& user, const Subgraph& graph, const BackendInitContext& context, bool in_half);
+  Status begin(User& user, const Subgraph& graph, const BackendInitContext& context,
+               uint64_t packing);
   // To be called after it has been built, and remove() before it is deleted.
   void add(User& user);
   void remove(User& user);

@@ -76,8 +76,8 @@ PackedWeights::~PackedWeights() {
   }
 }
 
-uint64_t PackedWeights::graph_hash_of(const Subgraph& graph, bool in_half) {
-  return content_hash(graph.description(), in_half ? 1 : 0);
+uint64_t PackedWeights::graph_hash_of(const Subgraph& graph, uint64_t packing) {
+  return content_hash(graph.description(), packing);
 }
 
 Status PackedWeights::begin(const Subgraph& graph, uint64_t graph_hash,

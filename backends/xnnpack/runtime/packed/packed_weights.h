@@ -27,8 +27,8 @@ class PackedWeights {
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
 
-  // The hash of a graph whose weights are packed for float32 or for float16.
-  static uint64_t graph_hash_of(const Subgraph& graph, bool in_half);
+  // The hash of a graph and of what its packed weights also depend on (Shared::packing()).
+  static uint64_t graph_hash_of(const Subgraph& graph, uint64_t packing);
   // To be called before XNNPACK builds `graph`. `file`, which must outlive this, may be null.
   // `keep` means that entries() will be read. If `file` is null and `keep` is false, nothing is
   // hashed. `is_embedded` means that the file is part of the program.

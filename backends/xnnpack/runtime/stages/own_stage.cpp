@@ -5,6 +5,7 @@
 #include <new>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/bfloat_stage.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
@@ -60,6 +61,11 @@ OwnPart find_grouped(const XnnNode& node, Span<const XnnValue> values, uint64_t&
                     spare_bytes);
 }
 
+OwnPart find_bfloat(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
+  if (!BfloatStage::is_eligible(node, values)) return {};
+  return take_nodes(OwnPart::Kind::kBfloat, 1, BfloatStage::extra_bytes(node, values), spare_bytes);
+}
+
 OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
   const XnnNode& node = graph.nodes()[first];
   if (!DepthwiseStage::is_better(node, graph.values())) return {};
@@ -100,14 +106,21 @@ OwnPart attention_part(const Subgraph& graph, Span<const uint32_t> uses, size_t 
 bool has_own_stages() { return optimized::has_vectors(); }
 
 OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
-                      uint64_t& spare_bytes) {
+                      bool in_bfloat, uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
+  const XnnNode& node = graph.nodes()[first];
+  // Pairs of products save half of the work of a convolution, Winograd's algorithm saves more.
+  const bool winograd_wins = optimized::best_bfloat_form() == optimized::BfloatForm::kPairs;
   OwnPart part = find_planes(graph, uses, first, spare_bytes);
-  if (part.nodes == 0) part = find_taps(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_taps(node, graph.values(), spare_bytes);
+  if (part.nodes == 0 && in_bfloat && !winograd_wins) {
+    part = find_bfloat(node, graph.values(), spare_bytes);
+  }
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
+  if (part.nodes == 0 && in_bfloat) part = find_bfloat(node, graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
-  if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
-  if (part.nodes == 0) part = find_image_norm(graph.nodes()[first], graph.values());
+  if (part.nodes == 0) part = find_grouped(node, graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_image_norm(node, graph.values());
   if (part.nodes == 0) part = attention_part(graph, uses, first);
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
@@ -143,6 +156,10 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     auto* made = new (std::nothrow) GroupedStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, shared.pool);
+  } else if (part.kind == OwnPart::Kind::kBfloat) {
+    auto* made = new (std::nothrow) BfloatStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared);
   } else if (part.kind == OwnPart::Kind::kImageNorm) {
     stage.reset(new (std::nothrow) ImageNormStage(node, values, shared.pool));
   } else if (part.kind == OwnPart::Kind::kAttention) {

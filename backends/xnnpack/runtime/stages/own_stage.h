@@ -8,6 +8,7 @@
 #include "backends/xnnpack/runtime/stages/fused/fused_stage.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "backends/xnnpack/runtime/stages/volume_search.h"
+#include "taper/backend_device.h"
 
 namespace taper::xnnpack {
 
@@ -20,6 +21,7 @@ struct OwnPart {
     kTaps,
     kDepthwise,
     kGrouped,
+    kBfloat,
     kFusion,
     kImageNorm,
     kAttention,
@@ -39,11 +41,15 @@ struct OwnPart {
 // False if this build has no such stages, or not for this processor.
 bool has_own_stages();
 
+// Whether products are computed in bfloat16 where the program prefers that (bfloat_stage.h): with
+// the processor's own instructions or, for Numbers::kRounded, without.
+bool computes_in_bfloat(Numbers numbers);
+
 // The part that starts with node `first`. `uses` is the number of reads of each value, or more if
 // it is an argument. The memory that the stage needs in addition to the graph itself is subtracted
-// from `spare_bytes`.
+// from `spare_bytes`. Products are in bfloat16 if `in_bfloat`.
 OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
-                      uint64_t& spare_bytes);
+                      bool in_bfloat, uint64_t& spare_bytes);
 Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
                       const Shared& shared, std::unique_ptr<Stage>& stage);
 

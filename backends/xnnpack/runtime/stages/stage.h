@@ -24,6 +24,10 @@ struct Shared {
   Profiler* profiler = nullptr;  // Null: nobody asks how long stages take.
   double wake_seconds = 0;       // XnnpackOptions::wake_seconds.
   bool in_half = false;          // XNNPACK computes in float16 what it can (half_parts.h).
+  bool in_bfloat = false;        // Products have factors of bfloat16 (bfloat_stage.h).
+
+  // What packed weights depend on besides their graph.
+  uint64_t packing() const { return (in_half ? 1 : 0) + (in_bfloat ? 2 : 0); }
 };
 
 class Stage {

@@ -74,7 +74,8 @@ Status make_own_or_move(const Subgraph& graph, size_t first, const OwnPart& own,
 
 #if !defined(TAPER_OPTIMIZED)
 bool has_own_stages() { return false; }
-OwnPart find_own_part(const Subgraph&, Span<const uint32_t>, size_t, uint64_t&) { return {}; }
+bool computes_in_bfloat(Numbers) { return false; }
+OwnPart find_own_part(const Subgraph&, Span<const uint32_t>, size_t, bool, uint64_t&) { return {}; }
 Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
                       std::unique_ptr<Stage>&) {
   return {};
@@ -85,6 +86,7 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   graph_ = &graph;
   profiler_ = shared.profiler;
   in_half_ = shared.in_half;
+  in_bfloat_ = shared.in_bfloat;
   if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
@@ -209,7 +211,7 @@ Stages::Part Stages::next_part(Cut how, size_t n, Span<const uint32_t> uses,
   if (is_always_part(node) || (how == Cut::kAtMoves && is_free_slice(node))) {
     part.own = part_of(node);
   } else if (how != Cut::kWhole && part_count_ + 2 < kMostParts) {
-    part.own = find_own_part(*graph_, uses, n, spare_bytes);
+    part.own = find_own_part(*graph_, uses, n, in_bfloat_, spare_bytes);
     part.last = n + std::max(size_t{1}, part.own.nodes);
     part.in_half = in_half_ && part.own.nodes == 0 && may_be_in_half(node, graph_->values());
   }
@@ -444,6 +446,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper depthwise";
     case OwnPart::Kind::kGrouped:
       return "taper grouped";
+    case OwnPart::Kind::kBfloat:
+      return "taper bfloat16";
     case OwnPart::Kind::kFusion:
       return "taper fused";
     case OwnPart::Kind::kImageNorm:

@@ -80,7 +80,7 @@ class Stages {
 
   const Subgraph* graph_ = nullptr;
   Profiler* profiler_ = nullptr;
-  bool in_half_ = false;
+  bool in_half_ = false, in_bfloat_ = false;
   std::unique_ptr<Part[]> parts_;
   std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
   size_t part_count_ = 0;

@@ -1,0 +1,261 @@
+// Rounds the image once, then computes blocks of rows that stay in the cache for all columns. The
+// rows of a convolution are gathered first, a window of pixels each.
+
+#include "backends/xnnpack/runtime/stages/bfloat_stage.h"
+
+#include <pthreadpool.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/graph/window_shape.h"
+#include "backends/xnnpack/runtime/stages/own_stage.h"
+#include "kernels_optimized/cores/gemm.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using optimized::BfloatForm;
+using optimized::kBfloatColumns;
+using optimized::kBfloatRows;
+using optimized::WindowShape;
+
+// The least terms and columns that leave little of a tile unused, and the least products that pay
+// for a stage.
+constexpr int64_t kLeastTerms = 16;
+constexpr int64_t kLeastColumns = 16;
+constexpr int64_t kLeastProducts = int64_t{1} << 16;
+// The rows of a block, and the bytes that they have at most, but for the least number of rows.
+constexpr int64_t kMostRows = 8 * kBfloatRows;
+constexpr int64_t kBlockBytes = int64_t{512} << 10;
+// The tasks for each thread, so that one that begins late does not delay the others.
+constexpr size_t kTasks = 4;
+// The rows of the image that a task rounds.
+constexpr size_t kRoundedRows = 16;
+
+// What distinguishes these weights from XNNPACK's in the cache.
+constexpr uint32_t kSeed = 0x42463136;
+
+bool is_connected(const XnnNode& node) {
+  return node.content_type == wire::NodeContent::FullyConnected;
+}
+
+bool is_pointwise(const WindowShape& s) {
+  const bool has_pixel = s.window_height == 1 && s.window_width == 1;
+  return has_pixel && s.step_down == 1 && s.step_across == 1 && s.out_height == s.height &&
+         s.out_width == s.width;
+}
+
+uint64_t weight_bytes(int64_t terms, int64_t columns) {
+  return static_cast<uint64_t>(optimized::bfloat_weights(terms, columns)) * sizeof(uint16_t);
+}
+
+}  // namespace
+
+bool computes_in_bfloat(Numbers numbers) {
+  if (numbers == Numbers::kRounded) return optimized::has_vectors();
+  return numbers == Numbers::kOwn && optimized::best_bfloat_form() != BfloatForm::kFloats;
+}
+
+BfloatStage::Layer BfloatStage::layer_of(const XnnNode& node, Span<const XnnValue> values) {
+  Layer layer;
+  const Shape& in = input(node, values).shape;
+  const Shape& out = values[node.output].shape;
+  layer.columns = out.last();
+  layer.rows = static_cast<int64_t>(element_count(out)) / layer.columns;
+  if (is_connected(node)) {
+    layer.terms = in.last();
+    layer.window.height = layer.rows;
+    layer.window.width = 1;
+    layer.window.channels = layer.terms;
+    return layer;
+  }
+  layer.window = window_shape(node, values);
+  layer.has_window = !is_pointwise(layer.window);
+  layer.terms = layer.window.window_height * layer.window.window_width * layer.window.channels;
+  return layer;
+}
+
+bool BfloatStage::is_eligible(const XnnNode& node, Span<const XnnValue> values) {
+  const bool is_convolution = node.kind == find_kind(wire::NodeContent::Conv2d);
+  if (!is_connected(node) && !is_convolution) return false;
+  if (!is_in_floats(node, values) || input(node, values).data != nullptr) return false;
+  for (const size_t constant : {1, 2}) {
+    const uint32_t id = node.inputs[constant];
+    if (id != kNone && values[id].data == nullptr) return false;
+  }
+  if (is_convolution && node.as<wire::Convolution>().groups() != 1) return false;
+  if (element_count(values[node.output].shape) == 0) return false;
+  const Layer layer = layer_of(node, values);
+  if (layer.terms < kLeastTerms || layer.columns < kLeastColumns) return false;
+  return layer.rows >= kLeastProducts / layer.terms / layer.columns;
+}
+
+int64_t BfloatStage::block_rows(const Layer& layer) {
+  const int64_t row_bytes = optimized::whole_terms(layer.terms) * 2;
+  return std::clamp(kBlockBytes / row_bytes / kBfloatRows * kBfloatRows, kBfloatRows, kMostRows);
+}
+
+int64_t BfloatStage::image_size(const Layer& layer) {
+  if (!layer.has_window) return layer.rows * optimized::whole_terms(layer.terms);
+  const WindowShape& s = layer.window;
+  return optimized::whole_terms(s.images * s.height * s.width * s.channels);
+}
+
+int64_t BfloatStage::block_size(const Layer& layer) {
+  return layer.has_window ? block_rows(layer) * optimized::whole_terms(layer.terms) : 0;
+}
+
+uint64_t BfloatStage::extra_bytes(const XnnNode& node, Span<const XnnValue> values) {
+  constexpr int64_t kThreads = 4;
+  const Layer layer = layer_of(node, values);
+  const int64_t scratch = image_size(layer) + kThreads * block_size(layer);
+  return weight_bytes(layer.terms, layer.columns) +
+         static_cast<uint64_t>(scratch) * sizeof(uint16_t);
+}
+
+Status BfloatStage::find_weights(const XnnNode& node, const XnnValue& filter,
+                                 const Shared& shared) {
+  const auto columns = layer_.columns, terms = layer_.terms;
+  const bool is_turned = is_connected(node) && (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0;
+  const optimized::BfloatSource source = {floats_of(filter), is_turned ? columns : 1,
+                                          is_turned ? 1 : terms, terms, columns};
+  const uint64_t bytes = weight_bytes(terms, columns);
+  const xnn_weights_cache_t cache = shared.weights;
+  if (cache == nullptr) {
+    TAPER_TRY(make_filters(static_cast<int64_t>(bytes / sizeof(float)), own_weights_));
+    auto* made = reinterpret_cast<uint16_t*>(own_weights_.get());
+    optimized::pack_bfloat(source, made);
+    product_.weights = made;
+    return {};
+  }
+  const xnn_weights_cache_look_up_key key = {kSeed, filter.data, nullptr,
+                                             static_cast<size_t>(bytes)};
+  size_t place = cache->look_up(cache->context, &key);
+  if (place == SIZE_MAX) {
+    void* made = cache->reserve_space(cache->context, key.size);
+    TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed,
+                  "there is no memory for the weights of a layer");
+    optimized::pack_bfloat(source, static_cast<uint16_t*>(made));
+    place = cache->look_up_or_insert(cache->context, &key, made, key.size);
+  }
+  product_.weights = static_cast<const uint16_t*>(cache->offset_to_addr(cache->context, place));
+  return {};
+}
+
+Status BfloatStage::build(const XnnNode& node, Span<const XnnValue> values, const Shared& shared) {
+  node_ = &node;
+  pool_ = shared.pool;
+  form_ = optimized::best_bfloat_form();
+  layer_ = layer_of(node, values);
+  TAPER_TRY(find_weights(node, input(node, values, 1), shared));
+  product_.terms = product_.row_step = optimized::whole_terms(layer_.terms);
+  product_.columns = product_.out_step = layer_.columns;
+  if (node.inputs[2] != kNone) product_.bias = floats_of(input(node, values, 2));
+  product_.min = node.min;
+  product_.max = node.max;
+  return {};
+}
+
+Status BfloatStage::reshape(Span<const XnnValue> values) {
+  layer_ = layer_of(*node_, values);
+  return {};
+}
+
+uint64_t BfloatStage::scratch_bytes() const {
+  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
+  return static_cast<uint64_t>(image_size(layer_) + threads * block_size(layer_)) *
+         sizeof(uint16_t);
+}
+
+Status BfloatStage::bind(Span<void* const> places, void* scratch) {
+  image_ = static_cast<const float*>(places[node_->inputs[0]]);
+  product_.out = static_cast<float*>(places[node_->output]);
+  rounded_ = static_cast<uint16_t*>(scratch);
+  gathered_ = rounded_ + image_size(layer_);
+  return {};
+}
+
+void BfloatStage::round_rows(void* stage, size_t first, size_t rows) {
+  const auto& self = *static_cast<BfloatStage*>(stage);
+  const WindowShape& s = self.layer_.window;
+  const auto begin = static_cast<int64_t>(first), end = begin + static_cast<int64_t>(rows);
+  if (self.layer_.has_window) {
+    const int64_t size = s.width * s.channels;
+    optimized::round_to_bfloat(self.image_ + begin * size, (end - begin) * size,
+                               self.rounded_ + begin * size);
+    return;
+  }
+  const int64_t terms = self.layer_.terms, step = self.product_.terms;
+  for (int64_t row = begin * s.width; row < end * s.width; ++row) {
+    uint16_t* const to = self.rounded_ + row * step;
+    optimized::round_to_bfloat(self.image_ + row * terms, terms, to);
+    std::fill(to + terms, to + step, uint16_t{0});
+  }
+}
+
+// The window of a result, with zeros for the pixels outside the image and behind the last.
+void BfloatStage::gather(int64_t row, uint16_t* to) const {
+  const WindowShape& s = layer_.window;
+  const int64_t across = row % s.out_width, down = row / s.out_width % s.out_height;
+  const uint16_t* const image =
+      rounded_ + row / (s.out_width * s.out_height) * s.height * s.width * s.channels;
+  const int64_t left = across * s.step_across - s.padding_left;
+  uint16_t* const end = to + product_.terms;
+  for (int64_t i = 0; i < s.window_height; ++i) {
+    const int64_t y = down * s.step_down - s.padding_top + i * s.dilation_down;
+    const bool is_inside = y >= 0 && y < s.height;
+    // Neighbours are copied together.
+    const int64_t run = s.dilation_across == 1 ? s.window_width : 1;
+    for (int64_t j = 0; j < s.window_width; j += run, to += run * s.channels) {
+      const int64_t x = left + j * s.dilation_across;
+      const int64_t first = is_inside ? std::clamp(-x, int64_t{0}, run) : run;
+      const int64_t last = std::clamp(s.width - x, first, run);
+      std::fill(to, to + first * s.channels, uint16_t{0});
+      if (first < last) {
+        std::copy_n(image + (y * s.width + x + first) * s.channels, (last - first) * s.channels,
+                    to + first * s.channels);
+      }
+      std::fill(to + last * s.channels, to + run * s.channels, uint16_t{0});
+    }
+  }
+  std::fill(to, end, uint16_t{0});
+}
+
+void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t share) {
+  const auto& self = *static_cast<BfloatStage*>(stage);
+  const Layer& layer = self.layer_;
+  const int64_t first = static_cast<int64_t>(block) * block_rows(layer);
+  optimized::BfloatProduct product = self.product_;
+  product.row_count = std::min(block_rows(layer), layer.rows - first);
+  product.out += first * product.out_step;
+  product.rows = self.rounded_ + first * product.row_step;
+  if (layer.has_window) {
+    uint16_t* const rows = self.gathered_ + static_cast<int64_t>(thread) * block_size(layer);
+    for (int64_t i = 0; i < product.row_count; ++i) {
+      self.gather(first + i, rows + i * product.row_step);
+    }
+    product.rows = rows;
+  }
+  const int64_t panels = optimized::bfloat_panels(layer.columns);
+  const auto shares = static_cast<int64_t>(self.shares_), index = static_cast<int64_t>(share);
+  optimized::multiply_bfloat(product, self.form_, panels * index / shares,
+                             panels * (index + 1) / shares);
+}
+
+Status BfloatStage::run() {
+  const WindowShape& s = layer_.window;
+  pthreadpool_parallelize_1d_tile_1d(pool_, round_rows, this,
+                                     static_cast<size_t>(s.images * s.height), kRoundedRows, 0);
+  const int64_t rows = block_rows(layer_);
+  const auto blocks = static_cast<size_t>((layer_.rows + rows - 1) / rows);
+  const auto panels = static_cast<size_t>(optimized::bfloat_panels(layer_.columns));
+  const size_t threads = pthreadpool_get_threads_count(pool_);
+  const size_t tasks = threads > 1 ? threads * kTasks : 1;
+  shares_ = std::min(panels, (tasks + blocks - 1) / blocks);
+  pthreadpool_parallelize_2d_with_thread(pool_, multiply, this, blocks, shares_, 0);
+  return {};
+}
+
+}  // namespace taper::xnnpack

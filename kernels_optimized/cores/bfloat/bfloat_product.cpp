@@ -1,0 +1,176 @@
+// Rounds, packs, and computes in float32 what other processors compute in bfloat16; see
+// bfloat_product.h.
+
+#include "kernels_optimized/cores/bfloat/bfloat_product.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/cores/bfloat/bfloat_product.cpp"
+#include "kernels_optimized/engine/dispatch.h"
+// These must come after dispatch.h, which chooses the targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr uint32_t kUpperHalf = 0xffff0000;
+
+// The bits of a number less than half a step above the tie: adding half a step, less the smallest
+// part of it where the lower neighbour is even, carries into the upper half where it has to.
+size_t round_form(const float* from, size_t count, uint16_t* to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::Rebind<uint16_t, decltype(d)> halves;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto value = hn::LoadU(d, from + i);
+    const auto whole = hn::BitCast(bits, value);
+    const auto is_odd = hn::And(hn::ShiftRight<16>(whole), hn::Set(bits, 1));
+    const auto rounded = hn::Add(whole, hn::Add(is_odd, hn::Set(bits, 0x7fff)));
+    const auto quiet = hn::Or(whole, hn::Set(bits, 0x400000));
+    const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
+    const hn::RebindToSigned<decltype(bits)> wide;
+    const auto half = hn::BitCast(wide, hn::ShiftRight<16>(kept));
+    hn::StoreU(hn::DemoteTo(halves, half), halves, to + i);
+  }
+  return i;
+}
+
+// Up to kRows rows of a panel, a vector of its columns at a time.
+template <size_t kRows>
+void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel, float* sums) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const uint16_t* const rows = p.rows + row * p.row_step;
+  const auto* const weights =
+      reinterpret_cast<const uint32_t*>(p.weights + panel * kBfloatColumns * p.terms);
+  const auto widened = [&](uint16_t half) {
+    return hn::BitCast(d, hn::Set(bits, static_cast<uint32_t>(half) << 16));
+  };
+  const size_t columns = kBfloatColumns;
+  for (size_t c = 0; c < columns; c += hn::Lanes(d)) {
+    decltype(hn::Zero(d)) sum[kRows];
+    for (auto& each : sum) each = hn::Zero(d);
+    for (int64_t k = 0; k < p.terms; k += 2) {
+      const auto pair = hn::LoadU(bits, weights + static_cast<size_t>(k) / 2 * columns + c);
+      const auto first = hn::BitCast(d, hn::ShiftLeft<16>(pair));
+      const auto second = hn::BitCast(d, hn::And(pair, hn::Set(bits, kUpperHalf)));
+      for (size_t i = 0; i < kRows; ++i) {
+        const uint16_t* factors = rows + static_cast<int64_t>(i) * p.row_step + k;
+        sum[i] = hn::MulAdd(widened(factors[0]), first, sum[i]);
+        sum[i] = hn::MulAdd(widened(factors[1]), second, sum[i]);
+      }
+    }
+    for (size_t i = 0; i < kRows; ++i) hn::StoreU(sum[i], d, sums + i * columns + c);
+  }
+}
+
+void multiply_form(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel, float* sums) {
+  rows == 4 ? multiply_rows<4>(p, row, panel, sums) : multiply_rows<1>(p, row, panel, sums);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels_optimized/cores/bfloat/x86_products.h"
+
+namespace taper::optimized {
+namespace {
+
+using Round = size_t (*)(const float* from, size_t count, uint16_t* to);
+using Multiply = void (*)(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel,
+                          float* sums);
+
+uint16_t rounded(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Adds biases to the sums of a few rows, and limits them. NaN stays NaN.
+void store(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel, const float* sums) {
+  const int64_t first = panel * kBfloatColumns;
+  const int64_t count = std::min(kBfloatColumns, p.columns - first);
+  for (int64_t i = 0; i < rows; ++i) {
+    float* to = p.out + (row + i) * p.out_step + first;
+    for (int64_t c = 0; c < count; ++c) {
+      const float sum = sums[i * kBfloatColumns + c] + (p.bias != nullptr ? p.bias[first + c] : 0);
+      to[c] = sum < p.min ? p.min : sum > p.max ? p.max : sum;
+    }
+  }
+}
+
+void multiply_floats(const BfloatProduct& p, int64_t begin, int64_t end) {
+  const Multiply multiply = TAPER_CHOOSE(Multiply, multiply_form);
+  if (multiply == nullptr) return;
+  float sums[4 * kBfloatColumns];
+  for (int64_t panel = begin; panel < end; ++panel) {
+    for (int64_t row = 0; row < p.row_count;) {
+      const int64_t rows = p.row_count - row >= 4 ? 4 : 1;
+      multiply(p, row, rows, panel, sums);
+      store(p, row, rows, panel, sums);
+      row += rows;
+    }
+  }
+}
+
+}  // namespace
+
+BfloatForm best_bfloat_form() {
+  if (has_bfloat_tiles()) return BfloatForm::kTiles;
+  return has_bfloat_pairs() ? BfloatForm::kPairs : BfloatForm::kFloats;
+}
+
+void round_to_bfloat(const float* from, int64_t count, uint16_t* to) {
+  const Round form = TAPER_CHOOSE(Round, round_form);
+  const auto whole = static_cast<size_t>(count);
+  for (size_t i = form != nullptr ? form(from, whole, to) : 0; i < whole; ++i) {
+    to[i] = rounded(from[i]);
+  }
+}
+
+void pack_bfloat(const BfloatSource& weights, uint16_t* to) {
+  const BfloatSource& w = weights;
+  const int64_t terms = whole_terms(w.terms);
+  for (int64_t panel = 0; panel < bfloat_panels(w.columns); ++panel) {
+    const int64_t first = panel * kBfloatColumns;
+    const int64_t count = std::min(kBfloatColumns, w.columns - first);
+    uint16_t* const out = to + panel * kBfloatColumns * terms;
+    std::fill(out, out + kBfloatColumns * terms, uint16_t{0});
+    for (int64_t c = 0; c < count; ++c) {
+      const float* from = w.data + (first + c) * w.column_step;
+      for (int64_t k = 0; k < w.terms; ++k) {
+        out[k / 2 * 2 * kBfloatColumns + 2 * c + k % 2] = rounded(from[k * w.term_step]);
+      }
+    }
+  }
+}
+
+void multiply_bfloat(const BfloatProduct& product, BfloatForm form, int64_t begin, int64_t end) {
+  switch (form) {
+    case BfloatForm::kTiles:
+      return multiply_tiles(product, begin, end);
+    case BfloatForm::kPairs:
+      return multiply_pairs(product, begin, end);
+    case BfloatForm::kFloats:
+      return multiply_floats(product, begin, end);
+  }
+}
+
+}  // namespace taper::optimized
+
+#endif  // HWY_ONCE

@@ -1,0 +1,71 @@
+// The product of two matrices whose factors are bfloat16, the upper half of float32, and whose sums
+// are float32:
+//
+//     out[m, n] = clamp(bias[n] + sum over k of rows[m, k] * weights[k, n])
+//
+// x86-64 has two instructions for it: the matrix unit (AMX) multiplies 16 rows by 16 columns, AVX-512
+// BF16 adds two products to each of 16 sums. On other processors float32 computes the same, which is
+// slower than without bfloat16, and tells how far results are off.
+//
+// Weights lie in panels of 32 columns. A panel has, for every two terms, both factors of its first
+// column, both of its second, and so on, as both instructions read them.
+
+#pragma once
+
+#include <cstdint>
+
+namespace taper::optimized {
+
+// In the order of their speed.
+enum class BfloatForm : uint8_t { kFloats, kPairs, kTiles };
+
+// The best form for this processor and process; kFloats if it has no instruction for bfloat16.
+// Asks the system for the matrix unit when it is first called. May be called on any thread.
+BfloatForm best_bfloat_form();
+
+inline constexpr int64_t kBfloatColumns = 32;  // Of a panel.
+inline constexpr int64_t kBfloatRows = 32;     // That share the reading of a panel.
+inline constexpr int64_t kBfloatTerms = 32;    // Rows have a multiple of so many.
+
+inline int64_t whole_terms(int64_t terms) {
+  return (terms + kBfloatTerms - 1) / kBfloatTerms * kBfloatTerms;
+}
+inline int64_t bfloat_panels(int64_t columns) {
+  return (columns + kBfloatColumns - 1) / kBfloatColumns;
+}
+// The number of bfloat16 in all panels.
+inline int64_t bfloat_weights(int64_t terms, int64_t columns) {
+  return bfloat_panels(columns) * kBfloatColumns * whole_terms(terms);
+}
+
+// Rounds to the nearest bfloat16, of two to the even one. NaN stays NaN.
+void round_to_bfloat(const float* from, int64_t count, uint16_t* to);
+
+// A matrix of weights, of which factor (k, n) is data[k * term_step + n * column_step].
+struct BfloatSource {
+  const float* data = nullptr;
+  int64_t term_step = 0, column_step = 0;
+  int64_t terms = 0, columns = 0;
+};
+
+// Writes bfloat_weights() numbers to `to`, with zeros for the terms and columns that are missing.
+void pack_bfloat(const BfloatSource& weights, uint16_t* to);
+
+struct BfloatProduct {
+  const uint16_t* rows = nullptr;
+  int64_t row_step = 0;  // From one row to the next.
+  int64_t row_count = 0;
+  int64_t terms = 0;  // A multiple of kBfloatTerms; those that the matrix lacks are zeros.
+  const uint16_t* weights = nullptr;  // All panels, aligned to 64 bytes.
+  int64_t columns = 0;
+  const float* bias = nullptr;  // Of each column; may be null.
+  float* out = nullptr;
+  int64_t out_step = 0;  // From one row to the next.
+  float min = 0, max = 0;
+};
+
+// Computes the columns of panels [begin, end). REQUIRES: has_vectors(), and a form no better than
+// best_bfloat_form().
+void multiply_bfloat(const BfloatProduct& product, BfloatForm form, int64_t begin, int64_t end);
+
+}  // namespace taper::optimized

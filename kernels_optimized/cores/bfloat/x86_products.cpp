@@ -1,0 +1,245 @@
+// Products of bfloat16 by AVX-512 BF16 and by the matrix unit (AMX).
+//
+// The unit has eight tiles of 16 rows of 64 bytes. Four hold sums, 32 rows by 32 columns; two hold
+// 32 terms of the rows, two hold 32 terms of the columns. So four products take four loads.
+
+#include "kernels_optimized/cores/bfloat/x86_products.h"
+
+#include <algorithm>
+
+#include "kernels_optimized/engine/dispatch.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+// gcc 12 warns of its own header's undefined vectors.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#else
+#include <immintrin.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#define TAPER_PAIRS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#define TAPER_TILES \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,amx-tile,amx-bf16")))
+
+namespace taper::optimized {
+namespace {
+
+constexpr int64_t kLanes = 16;
+// What is left of 32 registers for sums, with two for weights.
+constexpr int64_t kPairRows = 12;
+// Of fewer rows the matrix unit is mostly idle, and its sums take longer to store.
+constexpr int64_t kLeastTileRows = 4;
+
+struct Features {
+  bool pairs = false, tiles = false;
+};
+
+// A process has the matrix unit once it has asked for it, if the system agrees.
+bool may_use_matrix_unit() {
+#if defined(__linux__)
+  constexpr int kRequest = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+Features features() {
+  if (level() < Level::kAvx512) return {};
+  unsigned a, b, c, d;
+  Features found;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return {};
+  found.pairs = (a >> 5 & 1) != 0;
+  __get_cpuid_count(7, 0, &a, &b, &c, &d);
+  constexpr unsigned kUnit = 1U << 22 | 1U << 24;  // Of bfloat16, and of tiles at all.
+  found.tiles = found.pairs && (d & kUnit) == kUnit && may_use_matrix_unit();
+  return found;
+}
+
+// Biases and bounds of half a panel.
+struct Ends {
+  __m512 bias, min, max;
+  __mmask16 wanted;
+};
+
+TAPER_PAIRS inline Ends ends_of(const BfloatProduct& p, int64_t column) {
+  const int64_t count = std::clamp(p.columns - column, int64_t{0}, kLanes);
+  Ends ends;
+  ends.wanted = static_cast<__mmask16>((1U << count) - 1);
+  ends.bias =
+      p.bias != nullptr ? _mm512_maskz_loadu_ps(ends.wanted, p.bias + column) : _mm512_setzero_ps();
+  ends.min = _mm512_set1_ps(p.min);
+  ends.max = _mm512_set1_ps(p.max);
+  return ends;
+}
+
+// The second operand is the result if one of them is NaN.
+TAPER_PAIRS inline void store(float* to, __m512 sum, const Ends& ends) {
+  const __m512 value = _mm512_max_ps(ends.min, _mm512_add_ps(sum, ends.bias));
+  _mm512_mask_storeu_ps(to, ends.wanted, _mm512_min_ps(ends.max, value));
+}
+
+TAPER_PAIRS inline __m512bh pair_of(const uint16_t* terms) {
+  uint32_t both;
+  __builtin_memcpy(&both, terms, sizeof(both));
+  return (__m512bh)_mm512_set1_epi32(static_cast<int>(both));
+}
+
+// A few rows of a panel.
+template <int64_t kRows>
+TAPER_PAIRS void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel) {
+  const uint16_t* weights = p.weights + panel * kBfloatColumns * p.terms;
+  const uint16_t* const rows = p.rows + row * p.row_step;
+  __m512 left[kRows], right[kRows];
+  for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = _mm512_setzero_ps();
+  for (int64_t k = 0; k < p.terms; k += 2, weights += 2 * kBfloatColumns) {
+    const __m512bh left_weights = (__m512bh)_mm512_loadu_si512(weights);
+    const __m512bh right_weights = (__m512bh)_mm512_loadu_si512(weights + 2 * kLanes);
+#pragma GCC unroll 12
+    for (int64_t i = 0; i < kRows; ++i) {
+      const __m512bh factors = pair_of(rows + i * p.row_step + k);
+      left[i] = _mm512_dpbf16_ps(left[i], factors, left_weights);
+      right[i] = _mm512_dpbf16_ps(right[i], factors, right_weights);
+    }
+  }
+  const int64_t column = panel * kBfloatColumns;
+  const Ends left_ends = ends_of(p, column), right_ends = ends_of(p, column + kLanes);
+  for (int64_t i = 0; i < kRows; ++i) {
+    float* to = p.out + (row + i) * p.out_step + column;
+    store(to, left[i], left_ends);
+    store(to + kLanes, right[i], right_ends);
+  }
+}
+
+void multiply_panel(const BfloatProduct& p, int64_t panel) {
+  int64_t row = 0;
+  for (; row + kPairRows <= p.row_count; row += kPairRows) multiply_rows<kPairRows>(p, row, panel);
+  for (; row + 4 <= p.row_count; row += 4) multiply_rows<4>(p, row, panel);
+  for (; row < p.row_count; ++row) multiply_rows<1>(p, row, panel);
+}
+
+// Tiles 0 to 3 are sums, 4 and 5 terms of the upper and lower rows, 6 and 7 those of the left and
+// right columns.
+TAPER_TILES void configure(int64_t rows) {
+  struct alignas(64) Layout {
+    uint8_t palette = 1;
+    uint8_t start_row = 0;
+    uint8_t reserved[14] = {};
+    uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {0, 0, 0, 0, 0, 0, kLanes, kLanes};
+  } layout;
+  const auto upper = static_cast<uint8_t>(std::min(rows, kLanes));
+  const auto lower = static_cast<uint8_t>(std::max(rows - kLanes, int64_t{1}));
+  layout.rows[0] = layout.rows[1] = layout.rows[4] = upper;
+  layout.rows[2] = layout.rows[3] = layout.rows[5] = lower;
+  _tile_loadconfig(&layout);
+}
+
+using Sums = float[kBfloatRows][kBfloatColumns];
+
+// Up to 32 rows of a panel.
+template <bool kLower>
+TAPER_TILES void add_panel(const BfloatProduct& p, int64_t row, int64_t panel, Sums& sums) {
+  const uint16_t* weights = p.weights + panel * kBfloatColumns * p.terms;
+  const uint16_t* upper = p.rows + row * p.row_step;
+  const uint16_t* lower = upper + kLanes * p.row_step;
+  const auto row_bytes = static_cast<size_t>(p.row_step) * sizeof(uint16_t);
+  constexpr size_t kWeightBytes = 2 * kBfloatColumns * sizeof(uint16_t);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t k = 0; k < p.terms; k += kBfloatTerms) {
+    _tile_loadd(4, upper + k, row_bytes);
+    _tile_loadd(6, weights + k * kBfloatColumns, kWeightBytes);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, weights + k * kBfloatColumns + 2 * kLanes, kWeightBytes);
+    _tile_dpbf16ps(1, 4, 7);
+    if (!kLower) continue;
+    _tile_loadd(5, lower + k, row_bytes);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, sums[0], sizeof(sums[0]));
+  _tile_stored(1, sums[0] + kLanes, sizeof(sums[0]));
+  if (!kLower) return;
+  _tile_stored(2, sums[kLanes], sizeof(sums[0]));
+  _tile_stored(3, sums[kLanes] + kLanes, sizeof(sums[0]));
+}
+
+// The configured number of rows.
+TAPER_TILES void multiply_tile(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel) {
+  alignas(64) Sums sums;
+  rows > kLanes ? add_panel<true>(p, row, panel, sums) : add_panel<false>(p, row, panel, sums);
+  const int64_t column = panel * kBfloatColumns;
+  const Ends left = ends_of(p, column), right = ends_of(p, column + kLanes);
+  for (int64_t i = 0; i < rows; ++i) {
+    float* to = p.out + (row + i) * p.out_step + column;
+    store(to, _mm512_load_ps(sums[i]), left);
+    store(to + kLanes, _mm512_load_ps(sums[i] + kLanes), right);
+  }
+}
+
+}  // namespace
+
+bool has_bfloat_pairs() {
+  static const bool has = features().pairs;
+  return has;
+}
+
+bool has_bfloat_tiles() {
+  static const bool has = features().tiles;
+  return has;
+}
+
+void multiply_pairs(const BfloatProduct& product, int64_t begin, int64_t end) {
+  for (int64_t panel = begin; panel < end; ++panel) multiply_panel(product, panel);
+}
+
+TAPER_TILES void multiply_tiles(const BfloatProduct& product, int64_t begin, int64_t end) {
+  const int64_t rest = product.row_count % kBfloatRows, whole = product.row_count - rest;
+  if (whole > 0) {
+    configure(kBfloatRows);
+    for (int64_t panel = begin; panel < end; ++panel) {
+      for (int64_t row = 0; row < whole; row += kBfloatRows) {
+        multiply_tile(product, row, kBfloatRows, panel);
+      }
+    }
+  }
+  if (rest >= kLeastTileRows) {
+    configure(rest);
+    for (int64_t panel = begin; panel < end; ++panel) multiply_tile(product, whole, rest, panel);
+  }
+  _tile_release();
+  if (rest == 0 || rest >= kLeastTileRows) return;
+  BfloatProduct last = product;
+  last.rows += whole * last.row_step;
+  last.out += whole * last.out_step;
+  last.row_count = rest;
+  multiply_pairs(last, begin, end);
+}
+
+}  // namespace taper::optimized
+
+#else
+
+namespace taper::optimized {
+
+bool has_bfloat_pairs() { return false; }
+bool has_bfloat_tiles() { return false; }
+void multiply_pairs(const BfloatProduct&, int64_t, int64_t) {}
+void multiply_tiles(const BfloatProduct&, int64_t, int64_t) {}
+
+}  // namespace taper::optimized
+
+#endif
