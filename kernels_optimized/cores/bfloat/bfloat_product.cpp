@@ -19,26 +19,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr uint32_t kUpperHalf = 0xffff0000;
 
-// The bits of a number less than half a step above the tie: adding half a step, less the smallest
-// part of it where the lower neighbour is even, carries into the upper half where it has to.
-size_t round_form(const float* from, size_t count, uint16_t* to) {
+// Adding half a step, less the smallest part of it where the number below is even, carries into the
+// upper half where it has to.
+// Rounds pieces of 32 numbers, which are written `step` apart.
+void round_form(const float* from, int64_t pieces, int64_t step, uint16_t* to) {
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::RebindToSigned<decltype(bits)> wide;
   const hn::Rebind<uint16_t, decltype(d)> halves;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto value = hn::LoadU(d, from + i);
-    const auto whole = hn::BitCast(bits, value);
-    const auto is_odd = hn::And(hn::ShiftRight<16>(whole), hn::Set(bits, 1));
-    const auto rounded = hn::Add(whole, hn::Add(is_odd, hn::Set(bits, 0x7fff)));
-    const auto quiet = hn::Or(whole, hn::Set(bits, 0x400000));
-    const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
-    const hn::RebindToSigned<decltype(bits)> wide;
-    const auto half = hn::BitCast(wide, hn::ShiftRight<16>(kept));
-    hn::StoreU(hn::DemoteTo(halves, half), halves, to + i);
+  const size_t terms = kBfloatTerms;
+  for (int64_t piece = 0; piece < pieces; ++piece, from += terms, to += step) {
+    for (size_t i = 0; i < terms; i += hn::Lanes(d)) {
+      const auto value = hn::LoadU(d, from + i);
+      const auto whole = hn::BitCast(bits, value);
+      const auto is_odd = hn::And(hn::ShiftRight<16>(whole), hn::Set(bits, 1));
+      const auto rounded = hn::Add(whole, hn::Add(is_odd, hn::Set(bits, 0x7fff)));
+      const auto quiet = hn::Or(whole, hn::Set(bits, 0x400000));
+      const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
+      const auto half = hn::BitCast(wide, hn::ShiftRight<16>(kept));
+      hn::StoreU(hn::DemoteTo(halves, half), halves, to + i);
+    }
   }
-  return i;
 }
 
 // Up to kRows rows of a panel, a vector of its columns at a time.
@@ -46,7 +47,7 @@ template <size_t kRows>
 void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel, float* sums) {
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> bits;
-  const uint16_t* const rows = p.rows + row * p.row_step;
+  const uint16_t* const rows = p.rows + bfloat_row_place(row, p.terms);
   const auto* const weights =
       reinterpret_cast<const uint32_t*>(p.weights + panel * kBfloatColumns * p.terms);
   const auto widened = [&](uint16_t half) {
@@ -61,7 +62,8 @@ void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel, float* su
       const auto first = hn::BitCast(d, hn::ShiftLeft<16>(pair));
       const auto second = hn::BitCast(d, hn::And(pair, hn::Set(bits, kUpperHalf)));
       for (size_t i = 0; i < kRows; ++i) {
-        const uint16_t* factors = rows + static_cast<int64_t>(i) * p.row_step + k;
+        const uint16_t* factors = rows + k / kBfloatTerms * kBfloatPiece +
+                                  static_cast<int64_t>(i) * kBfloatTerms + k % kBfloatTerms;
         sum[i] = hn::MulAdd(widened(factors[0]), first, sum[i]);
         sum[i] = hn::MulAdd(widened(factors[1]), second, sum[i]);
       }
@@ -90,7 +92,7 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Round = size_t (*)(const float* from, size_t count, uint16_t* to);
+using Round = void (*)(const float* from, int64_t pieces, int64_t step, uint16_t* to);
 using Multiply = void (*)(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel,
                           float* sums);
 
@@ -99,6 +101,14 @@ uint16_t rounded(float value) {
   std::memcpy(&bits, &value, sizeof(bits));
   if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Rounds the numbers that fill pieces of 32, which are written `step` apart, and returns how many.
+int64_t round_pieces(const float* from, int64_t count, int64_t step, uint16_t* to) {
+  const Round form = TAPER_CHOOSE(Round, round_form);
+  if (form == nullptr) return 0;
+  form(from, count / kBfloatTerms, step, to);
+  return count / kBfloatTerms * kBfloatTerms;
 }
 
 // Adds biases to the sums of a few rows, and limits them. NaN stays NaN.
@@ -136,10 +146,23 @@ BfloatForm best_bfloat_form() {
 }
 
 void round_to_bfloat(const float* from, int64_t count, uint16_t* to) {
-  const Round form = TAPER_CHOOSE(Round, round_form);
-  const auto whole = static_cast<size_t>(count);
-  for (size_t i = form != nullptr ? form(from, whole, to) : 0; i < whole; ++i) {
-    to[i] = rounded(from[i]);
+  const int64_t whole = round_pieces(from, count, kBfloatTerms, to);
+  for (int64_t i = whole; i < count; ++i) to[i] = rounded(from[i]);
+}
+
+void place_bfloat_row(const float* row, int64_t terms, uint16_t* to) {
+  const int64_t whole = round_pieces(row, terms, kBfloatPiece, to);
+  if (whole == terms) return;
+  uint16_t* const last = to + whole / kBfloatTerms * kBfloatPiece;
+  std::fill(last, last + kBfloatTerms, uint16_t{0});
+  for (int64_t i = whole; i < terms; ++i) last[i - whole] = rounded(row[i]);
+}
+
+void place_bfloat_row(const uint16_t* row, int64_t terms, uint16_t* to) {
+  for (int64_t i = 0; i < terms; i += kBfloatTerms, to += kBfloatPiece) {
+    const int64_t count = std::min(kBfloatTerms, terms - i);
+    std::copy_n(row + i, count, to);
+    std::fill(to + count, to + kBfloatTerms, uint16_t{0});
   }
 }
 

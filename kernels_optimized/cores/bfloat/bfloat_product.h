@@ -8,7 +8,9 @@
 // slower than without bfloat16, and tells how far results are off.
 //
 // Weights lie in panels of 32 columns. A panel has, for every two terms, both factors of its first
-// column, both of its second, and so on, as both instructions read them.
+// column, both of its second, and so on, as both instructions read them. Rows lie in panels of 32 as
+// well: of each, 32 terms of its first row, 32 of its second, and so on, then the next 32 terms. So
+// what is read together is together, and lies in different sets of the cache whatever the sizes are.
 
 #pragma once
 
@@ -23,12 +25,22 @@ enum class BfloatForm : uint8_t { kFloats, kPairs, kTiles };
 // Asks the system for the matrix unit when it is first called. May be called on any thread.
 BfloatForm best_bfloat_form();
 
-inline constexpr int64_t kBfloatColumns = 32;  // Of a panel.
-inline constexpr int64_t kBfloatRows = 32;     // That share the reading of a panel.
-inline constexpr int64_t kBfloatTerms = 32;    // Rows have a multiple of so many.
+inline constexpr int64_t kBfloatColumns = 32;  // Of a panel of weights.
+inline constexpr int64_t kBfloatRows = 32;     // Of a panel of rows.
+inline constexpr int64_t kBfloatTerms = 32;    // Rows and columns have a multiple of so many.
+
+// The numbers from 32 terms of a row to its next ones.
+inline constexpr int64_t kBfloatPiece = kBfloatRows * kBfloatTerms;
 
 inline int64_t whole_terms(int64_t terms) {
   return (terms + kBfloatTerms - 1) / kBfloatTerms * kBfloatTerms;
+}
+inline int64_t whole_rows(int64_t rows) {
+  return (rows + kBfloatRows - 1) / kBfloatRows * kBfloatRows;
+}
+// Where row `row` begins in its panels; its next 32 terms are 32 x 32 numbers further.
+inline int64_t bfloat_row_place(int64_t row, int64_t terms) {
+  return row / kBfloatRows * kBfloatRows * whole_terms(terms) + row % kBfloatRows * kBfloatTerms;
 }
 inline int64_t bfloat_panels(int64_t columns) {
   return (columns + kBfloatColumns - 1) / kBfloatColumns;
@@ -41,6 +53,11 @@ inline int64_t bfloat_weights(int64_t terms, int64_t columns) {
 // Rounds to the nearest bfloat16, of two to the even one. NaN stays NaN.
 void round_to_bfloat(const float* from, int64_t count, uint16_t* to);
 
+// Write a row of a panel, which begins at `to`, with zeros for the terms that are missing: of floats,
+// which are rounded, or of bfloat16.
+void place_bfloat_row(const float* row, int64_t terms, uint16_t* to);
+void place_bfloat_row(const uint16_t* row, int64_t terms, uint16_t* to);
+
 // A matrix of weights, of which factor (k, n) is data[k * term_step + n * column_step].
 struct BfloatSource {
   const float* data = nullptr;
@@ -52,8 +69,7 @@ struct BfloatSource {
 void pack_bfloat(const BfloatSource& weights, uint16_t* to);
 
 struct BfloatProduct {
-  const uint16_t* rows = nullptr;
-  int64_t row_step = 0;  // From one row to the next.
+  const uint16_t* rows = nullptr;  // Whole panels, aligned to 64 bytes.
   int64_t row_count = 0;
   int64_t terms = 0;  // A multiple of kBfloatTerms; those that the matrix lacks are zeros.
   const uint16_t* weights = nullptr;  // All panels, aligned to 64 bytes.

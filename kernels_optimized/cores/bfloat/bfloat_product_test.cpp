@@ -81,30 +81,36 @@ struct Problem {
   }
 };
 
-std::vector<uint16_t> packed(const Problem& p, const std::vector<float>& right, uint16_t*& start) {
-  std::vector<uint16_t> all(static_cast<size_t>(bfloat_weights(p.terms, p.columns)) + 32);
-  start = all.data();
+// The first of them that is aligned to 64 bytes; there are 32 more than needed.
+uint16_t* aligned(std::vector<uint16_t>& numbers) {
+  uint16_t* start = numbers.data();
   while (reinterpret_cast<uintptr_t>(start) % 64 != 0) ++start;
-  pack_bfloat({right.data(), 1, p.terms, p.terms, p.columns}, start);
-  return all;
+  return start;
 }
 
 void expect_right(const Problem& p, BfloatForm form) {
   const std::vector<float> left = p.left(), right = p.right(), bias = p.bias();
   const int64_t terms = whole_terms(p.terms);
-  std::vector<uint16_t> rows(static_cast<size_t>(p.rows * terms));
+  std::vector<uint16_t> rows(static_cast<size_t>(whole_rows(p.rows) * terms) + 32, 0x7fc0);
+  uint16_t* const row_panels = aligned(rows);
+  std::vector<uint16_t> halves(static_cast<size_t>(p.terms));
   for (int64_t i = 0; i < p.rows; ++i) {
-    round_to_bfloat(left.data() + i * p.terms, p.terms, rows.data() + i * terms);
+    const float* row = left.data() + i * p.terms;
+    uint16_t* const to = row_panels + bfloat_row_place(i, p.terms);
+    if (i % 2 == 0) place_bfloat_row(row, p.terms, to);
+    if (i % 2 == 0) continue;
+    round_to_bfloat(row, p.terms, halves.data());
+    place_bfloat_row(halves.data(), p.terms, to);
   }
   BfloatProduct product;
-  uint16_t* weights = nullptr;
-  const std::vector<uint16_t> held = packed(p, right, weights);
+  std::vector<uint16_t> weights(static_cast<size_t>(bfloat_weights(p.terms, p.columns)) + 32);
+  pack_bfloat({right.data(), 1, p.terms, p.terms, p.columns}, aligned(weights));
   const int64_t step = p.columns + 3;
   std::vector<float> out(static_cast<size_t>(p.rows * step), 77);
-  product.rows = rows.data();
-  product.row_step = product.terms = terms;
+  product.rows = row_panels;
+  product.terms = terms;
   product.row_count = p.rows;
-  product.weights = weights;
+  product.weights = aligned(weights);
   product.columns = p.columns;
   if (p.has_bias) product.bias = bias.data();
   product.out = out.data();
@@ -134,10 +140,10 @@ void expect_right(const Problem& p, BfloatForm form) {
 }
 
 TEST(Bfloat, ProductsAreSumsOfRoundedFactors) {
-  const Problem problems[] = {{1, 1, 1, true},    {1, 64, 70, false}, {2, 33, 32, true},
-                              {5, 100, 31, true}, {12, 31, 65, true}, {13, 32, 16, false},
-                              {31, 17, 96, true}, {32, 64, 33, true}, {33, 96, 100, false},
-                              {50, 40, 48, true}, {67, 129, 64, true}};
+  const Problem problems[] = {{1, 1, 1, true},    {1, 64, 70, false},  {2, 33, 32, true},
+                              {5, 100, 31, true}, {12, 31, 65, true},  {13, 32, 16, false},
+                              {31, 17, 96, true}, {32, 64, 33, true},  {33, 96, 100, false},
+                              {50, 40, 48, true}, {67, 129, 64, true}, {290, 800, 40, true}};
   for (const Level limit : kLevels) {
     limit_level(limit);
     if (!has_vectors()) continue;

@@ -35,10 +35,15 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kLanes = 16;
-// What is left of 32 registers for sums, with two for weights.
-constexpr int64_t kPairRows = 12;
+// What is left of 32 registers for sums, with two for weights: 24. A panel has a multiple of 8 rows.
+constexpr int64_t kPairRows = 8;
 // Of fewer rows the matrix unit is mostly idle, and its sums take longer to store.
 constexpr int64_t kLeastTileRows = 4;
+// The terms of a slab of weights, the panels of rows for which it stays in the cache, and the lines
+// of 32 terms of a panel.
+constexpr int64_t kSlabTerms = 256;
+constexpr int64_t kPasses = 8;
+constexpr int64_t kLinesOfTerms = kBfloatTerms * kBfloatColumns * 2 / 64;
 
 struct Features {
   bool pairs = false, tiles = false;
@@ -95,21 +100,23 @@ TAPER_PAIRS inline __m512bh pair_of(const uint16_t* terms) {
   return (__m512bh)_mm512_set1_epi32(static_cast<int>(both));
 }
 
-// A few rows of a panel.
+// A few rows of a panel. REQUIRES: they are in the same panel of rows.
 template <int64_t kRows>
 TAPER_PAIRS void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel) {
   const uint16_t* weights = p.weights + panel * kBfloatColumns * p.terms;
-  const uint16_t* const rows = p.rows + row * p.row_step;
+  const uint16_t* rows = p.rows + bfloat_row_place(row, p.terms);
   __m512 left[kRows], right[kRows];
   for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = _mm512_setzero_ps();
-  for (int64_t k = 0; k < p.terms; k += 2, weights += 2 * kBfloatColumns) {
-    const __m512bh left_weights = (__m512bh)_mm512_loadu_si512(weights);
-    const __m512bh right_weights = (__m512bh)_mm512_loadu_si512(weights + 2 * kLanes);
-#pragma GCC unroll 12
-    for (int64_t i = 0; i < kRows; ++i) {
-      const __m512bh factors = pair_of(rows + i * p.row_step + k);
-      left[i] = _mm512_dpbf16_ps(left[i], factors, left_weights);
-      right[i] = _mm512_dpbf16_ps(right[i], factors, right_weights);
+  for (int64_t piece = 0; piece < p.terms; piece += kBfloatTerms, rows += kBfloatPiece) {
+    for (int64_t k = 0; k < kBfloatTerms; k += 2, weights += 2 * kBfloatColumns) {
+      const __m512bh left_weights = (__m512bh)_mm512_loadu_si512(weights);
+      const __m512bh right_weights = (__m512bh)_mm512_loadu_si512(weights + 2 * kLanes);
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kRows; ++i) {
+        const __m512bh factors = pair_of(rows + i * kBfloatTerms + k);
+        left[i] = _mm512_dpbf16_ps(left[i], factors, left_weights);
+        right[i] = _mm512_dpbf16_ps(right[i], factors, right_weights);
+      }
     }
   }
   const int64_t column = panel * kBfloatColumns;
@@ -129,64 +136,99 @@ void multiply_panel(const BfloatProduct& p, int64_t panel) {
 }
 
 // Tiles 0 to 3 are sums, 4 and 5 terms of the upper and lower rows, 6 and 7 those of the left and
-// right columns.
-TAPER_TILES void configure(int64_t rows) {
+// right columns. All are whole: rows behind the last are computed, but not stored.
+TAPER_TILES void configure() {
   struct alignas(64) Layout {
     uint8_t palette = 1;
     uint8_t start_row = 0;
     uint8_t reserved[14] = {};
     uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    uint8_t rows[16] = {0, 0, 0, 0, 0, 0, kLanes, kLanes};
+    uint8_t rows[16] = {kLanes, kLanes, kLanes, kLanes, kLanes, kLanes, kLanes, kLanes};
   } layout;
-  const auto upper = static_cast<uint8_t>(std::min(rows, kLanes));
-  const auto lower = static_cast<uint8_t>(std::max(rows - kLanes, int64_t{1}));
-  layout.rows[0] = layout.rows[1] = layout.rows[4] = upper;
-  layout.rows[2] = layout.rows[3] = layout.rows[5] = lower;
   _tile_loadconfig(&layout);
 }
 
 using Sums = float[kBfloatRows][kBfloatColumns];
 
-// Up to 32 rows of a panel.
+// A slab: some terms of a panel of weights, which stay in the first-level cache for all rows.
+struct Slab {
+  const uint16_t* weights;
+  int64_t terms;
+  bool is_first;
+  int64_t ahead;  // How many lines of the next slab are announced with each 32 terms.
+};
+
+// Adds the products of a slab to the sums of a panel of rows, of which `rows` is the slab's part.
 template <bool kLower>
-TAPER_TILES void add_panel(const BfloatProduct& p, int64_t row, int64_t panel, Sums& sums) {
-  const uint16_t* weights = p.weights + panel * kBfloatColumns * p.terms;
-  const uint16_t* upper = p.rows + row * p.row_step;
-  const uint16_t* lower = upper + kLanes * p.row_step;
-  const auto row_bytes = static_cast<size_t>(p.row_step) * sizeof(uint16_t);
+TAPER_TILES void add_slab(const Slab& slab, const uint16_t* rows, Sums& sums) {
+  constexpr size_t kSumBytes = sizeof(sums[0]), kRowBytes = kBfloatTerms * sizeof(uint16_t);
   constexpr size_t kWeightBytes = 2 * kBfloatColumns * sizeof(uint16_t);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  for (int64_t k = 0; k < p.terms; k += kBfloatTerms) {
-    _tile_loadd(4, upper + k, row_bytes);
-    _tile_loadd(6, weights + k * kBfloatColumns, kWeightBytes);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, weights + k * kBfloatColumns + 2 * kLanes, kWeightBytes);
-    _tile_dpbf16ps(1, 4, 7);
-    if (!kLower) continue;
-    _tile_loadd(5, lower + k, row_bytes);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
+  if (slab.is_first) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  } else {
+    _tile_loadd(0, sums[0], kSumBytes);
+    _tile_loadd(1, sums[0] + kLanes, kSumBytes);
+    if (kLower) _tile_loadd(2, sums[kLanes], kSumBytes);
+    if (kLower) _tile_loadd(3, sums[kLanes] + kLanes, kSumBytes);
   }
-  _tile_stored(0, sums[0], sizeof(sums[0]));
-  _tile_stored(1, sums[0] + kLanes, sizeof(sums[0]));
-  if (!kLower) return;
-  _tile_stored(2, sums[kLanes], sizeof(sums[0]));
-  _tile_stored(3, sums[kLanes] + kLanes, sizeof(sums[0]));
+  const uint16_t* weights = slab.weights;
+  const char* next = reinterpret_cast<const char*>(weights + slab.terms * kBfloatColumns);
+  for (int64_t k = 0; k < slab.terms; k += kBfloatTerms) {
+    for (int64_t line = 0; line < slab.ahead; ++line, next += 64) __builtin_prefetch(next, 0, 2);
+    _tile_loadd(4, rows, kRowBytes);
+    _tile_loadd(6, weights, kWeightBytes);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, weights + 2 * kLanes, kWeightBytes);
+    _tile_dpbf16ps(1, 4, 7);
+    if (kLower) {
+      _tile_loadd(5, rows + kLanes * kBfloatTerms, kRowBytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+    rows += kBfloatPiece;
+    weights += kBfloatTerms * kBfloatColumns;
+  }
+  _tile_stored(0, sums[0], kSumBytes);
+  _tile_stored(1, sums[0] + kLanes, kSumBytes);
+  if (kLower) _tile_stored(2, sums[kLanes], kSumBytes);
+  if (kLower) _tile_stored(3, sums[kLanes] + kLanes, kSumBytes);
 }
 
-// The configured number of rows.
-TAPER_TILES void multiply_tile(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel) {
-  alignas(64) Sums sums;
-  rows > kLanes ? add_panel<true>(p, row, panel, sums) : add_panel<false>(p, row, panel, sums);
+TAPER_PAIRS void store_sums(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel,
+                            const Sums& sums) {
   const int64_t column = panel * kBfloatColumns;
   const Ends left = ends_of(p, column), right = ends_of(p, column + kLanes);
   for (int64_t i = 0; i < rows; ++i) {
     float* to = p.out + (row + i) * p.out_step + column;
     store(to, _mm512_load_ps(sums[i]), left);
     store(to + kLanes, _mm512_load_ps(sums[i] + kLanes), right);
+  }
+}
+
+// Up to kPasses panels of rows, of which `row` is the first.
+TAPER_TILES void multiply_columns(const BfloatProduct& p, int64_t row, int64_t panel) {
+  alignas(64) Sums sums[kPasses];
+  const int64_t count = std::min(p.row_count - row, kPasses * kBfloatRows);
+  const int64_t passes = whole_rows(count) / kBfloatRows;
+  const auto rows_of = [&](int64_t pass) {
+    return std::min(kBfloatRows, count - pass * kBfloatRows);
+  };
+  const uint16_t* const rows = p.rows + bfloat_row_place(row, p.terms);
+  const uint16_t* const weights = p.weights + panel * kBfloatColumns * p.terms;
+  for (int64_t k = 0; k < p.terms; k += kSlabTerms) {
+    const Slab slab = {weights + k * kBfloatColumns, std::min(kSlabTerms, p.terms - k), k == 0,
+                       (kLinesOfTerms + passes - 1) / passes};
+    for (int64_t pass = 0; pass < passes; ++pass) {
+      const uint16_t* part = rows + (pass * p.terms + k) * kBfloatRows;
+      rows_of(pass) > kLanes ? add_slab<true>(slab, part, sums[pass])
+                             : add_slab<false>(slab, part, sums[pass]);
+    }
+  }
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    store_sums(p, row + pass * kBfloatRows, rows_of(pass), panel, sums[pass]);
   }
 }
 
@@ -207,26 +249,12 @@ void multiply_pairs(const BfloatProduct& product, int64_t begin, int64_t end) {
 }
 
 TAPER_TILES void multiply_tiles(const BfloatProduct& product, int64_t begin, int64_t end) {
-  const int64_t rest = product.row_count % kBfloatRows, whole = product.row_count - rest;
-  if (whole > 0) {
-    configure(kBfloatRows);
-    for (int64_t panel = begin; panel < end; ++panel) {
-      for (int64_t row = 0; row < whole; row += kBfloatRows) {
-        multiply_tile(product, row, kBfloatRows, panel);
-      }
-    }
-  }
-  if (rest >= kLeastTileRows) {
-    configure(rest);
-    for (int64_t panel = begin; panel < end; ++panel) multiply_tile(product, whole, rest, panel);
+  if (product.row_count < kLeastTileRows) return multiply_pairs(product, begin, end);
+  configure();
+  for (int64_t row = 0; row < product.row_count; row += kPasses * kBfloatRows) {
+    for (int64_t panel = begin; panel < end; ++panel) multiply_columns(product, row, panel);
   }
   _tile_release();
-  if (rest == 0 || rest >= kLeastTileRows) return;
-  BfloatProduct last = product;
-  last.rows += whole * last.row_step;
-  last.out += whole * last.out_step;
-  last.row_count = rest;
-  multiply_pairs(last, begin, end);
 }
 
 }  // namespace taper::optimized

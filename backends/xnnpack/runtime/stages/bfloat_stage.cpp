@@ -1,5 +1,5 @@
-// Rounds the image once, then computes blocks of rows that stay in the cache for all columns. The
-// rows of a convolution are gathered first, a window of pixels each.
+// Computes blocks of rows that stay in the cache for all columns. The image is rounded first, unless
+// its pixels are the rows: then a block rounds its own. Otherwise it gathers a window for each row.
 
 #include "backends/xnnpack/runtime/stages/bfloat_stage.h"
 
@@ -33,6 +33,8 @@ constexpr int64_t kBlockBytes = int64_t{512} << 10;
 constexpr size_t kTasks = 4;
 // The rows of the image that a task rounds.
 constexpr size_t kRoundedRows = 16;
+// The products that take about as long as waking the other threads.
+constexpr int64_t kLeastShared = int64_t{1} << 20;
 
 // What distinguishes these weights from XNNPACK's in the cache.
 constexpr uint32_t kSeed = 0x42463136;
@@ -98,13 +100,14 @@ int64_t BfloatStage::block_rows(const Layer& layer) {
 }
 
 int64_t BfloatStage::image_size(const Layer& layer) {
-  if (!layer.has_window) return layer.rows * optimized::whole_terms(layer.terms);
+  const int64_t terms = optimized::whole_terms(layer.terms);
+  if (!layer.has_window) return optimized::whole_rows(layer.rows) * terms;
   const WindowShape& s = layer.window;
   return optimized::whole_terms(s.images * s.height * s.width * s.channels);
 }
 
 int64_t BfloatStage::block_size(const Layer& layer) {
-  return layer.has_window ? block_rows(layer) * optimized::whole_terms(layer.terms) : 0;
+  return layer.has_window ? (block_rows(layer) + 1) * optimized::whole_terms(layer.terms) : 0;
 }
 
 uint64_t BfloatStage::extra_bytes(const XnnNode& node, Span<const XnnValue> values) {
@@ -150,7 +153,7 @@ Status BfloatStage::build(const XnnNode& node, Span<const XnnValue> values, cons
   form_ = optimized::best_bfloat_form();
   layer_ = layer_of(node, values);
   TAPER_TRY(find_weights(node, input(node, values, 1), shared));
-  product_.terms = product_.row_step = optimized::whole_terms(layer_.terms);
+  product_.terms = optimized::whole_terms(layer_.terms);
   product_.columns = product_.out_step = layer_.columns;
   if (node.inputs[2] != kNone) product_.bias = floats_of(input(node, values, 2));
   product_.min = node.min;
@@ -185,24 +188,26 @@ void BfloatStage::round_rows(void* stage, size_t first, size_t rows) {
     const int64_t size = s.width * s.channels;
     optimized::round_to_bfloat(self.image_ + begin * size, (end - begin) * size,
                                self.rounded_ + begin * size);
-    return;
-  }
-  const int64_t terms = self.layer_.terms, step = self.product_.terms;
-  for (int64_t row = begin * s.width; row < end * s.width; ++row) {
-    uint16_t* const to = self.rounded_ + row * step;
-    optimized::round_to_bfloat(self.image_ + row * terms, terms, to);
-    std::fill(to + terms, to + step, uint16_t{0});
+  } else {
+    self.round_pixels(begin * s.width, end * s.width);
   }
 }
 
-// The window of a result, with zeros for the pixels outside the image and behind the last.
+void BfloatStage::round_pixels(int64_t begin, int64_t end) const {
+  const int64_t terms = layer_.terms;
+  for (int64_t row = begin; row < end; ++row) {
+    optimized::place_bfloat_row(image_ + row * terms, terms,
+                                rounded_ + optimized::bfloat_row_place(row, terms));
+  }
+}
+
+// The window of a result, with zeros for the pixels outside the image.
 void BfloatStage::gather(int64_t row, uint16_t* to) const {
   const WindowShape& s = layer_.window;
   const int64_t across = row % s.out_width, down = row / s.out_width % s.out_height;
   const uint16_t* const image =
       rounded_ + row / (s.out_width * s.out_height) * s.height * s.width * s.channels;
   const int64_t left = across * s.step_across - s.padding_left;
-  uint16_t* const end = to + product_.terms;
   for (int64_t i = 0; i < s.window_height; ++i) {
     const int64_t y = down * s.step_down - s.padding_top + i * s.dilation_down;
     const bool is_inside = y >= 0 && y < s.height;
@@ -220,7 +225,6 @@ void BfloatStage::gather(int64_t row, uint16_t* to) const {
       std::fill(to + last * s.channels, to + run * s.channels, uint16_t{0});
     }
   }
-  std::fill(to, end, uint16_t{0});
 }
 
 void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t share) {
@@ -230,11 +234,15 @@ void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t shar
   optimized::BfloatProduct product = self.product_;
   product.row_count = std::min(block_rows(layer), layer.rows - first);
   product.out += first * product.out_step;
-  product.rows = self.rounded_ + first * product.row_step;
+  product.rows = self.rounded_ + first * product.terms;
+  if (!self.rounds_first_) self.round_pixels(first, first + product.row_count);
   if (layer.has_window) {
     uint16_t* const rows = self.gathered_ + static_cast<int64_t>(thread) * block_size(layer);
+    uint16_t* const row = rows + block_rows(layer) * product.terms;
     for (int64_t i = 0; i < product.row_count; ++i) {
-      self.gather(first + i, rows + i * product.row_step);
+      self.gather(first + i, row);
+      optimized::place_bfloat_row(row, layer.terms,
+                                  rows + optimized::bfloat_row_place(i, layer.terms));
     }
     product.rows = rows;
   }
@@ -245,16 +253,20 @@ void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t shar
 }
 
 Status BfloatStage::run() {
-  const WindowShape& s = layer_.window;
-  pthreadpool_parallelize_1d_tile_1d(pool_, round_rows, this,
-                                     static_cast<size_t>(s.images * s.height), kRoundedRows, 0);
+  const bool is_small = layer_.rows * layer_.terms * layer_.columns < kLeastShared;
+  const pthreadpool_t pool = is_small ? nullptr : pool_;
   const int64_t rows = block_rows(layer_);
   const auto blocks = static_cast<size_t>((layer_.rows + rows - 1) / rows);
   const auto panels = static_cast<size_t>(optimized::bfloat_panels(layer_.columns));
-  const size_t threads = pthreadpool_get_threads_count(pool_);
+  const size_t threads = pthreadpool_get_threads_count(pool);
   const size_t tasks = threads > 1 ? threads * kTasks : 1;
-  shares_ = std::min(panels, (tasks + blocks - 1) / blocks);
-  pthreadpool_parallelize_2d_with_thread(pool_, multiply, this, blocks, shares_, 0);
+  shares_ = std::min(panels, (tasks + blocks - 1) / std::max(blocks, size_t{1}));
+  rounds_first_ = layer_.has_window || shares_ > 1;
+  if (rounds_first_) {
+    const auto lines = static_cast<size_t>(layer_.window.images * layer_.window.height);
+    pthreadpool_parallelize_1d_tile_1d(pool, round_rows, this, lines, kRoundedRows, 0);
+  }
+  pthreadpool_parallelize_2d_with_thread(pool, multiply, this, blocks, shares_, 0);
   return {};
 }
 

@@ -33,11 +33,12 @@ class BfloatStage final : public Stage {
   };
   static Layer layer_of(const XnnNode& node, Span<const XnnValue> values);
   static int64_t block_rows(const Layer& layer);
-  // The bfloat16 of the image, and of the rows that a thread gathers.
+  // The bfloat16 of the image, and of the rows that a thread gathers, with one more.
   static int64_t image_size(const Layer& layer);
   static int64_t block_size(const Layer& layer);
 
   Status find_weights(const XnnNode& node, const XnnValue& filter, const Shared& shared);
+  void round_pixels(int64_t begin, int64_t end) const;
   // Tasks of the pool: rounds some rows of the image; computes a share of the columns of a block.
   static void round_rows(void* stage, size_t first, size_t rows);
   static void multiply(void* stage, size_t thread, size_t block, size_t share);
@@ -50,8 +51,9 @@ class BfloatStage final : public Stage {
   optimized::BfloatProduct product_;
   OwnFilters own_weights_;  // Without a cache of weights.
   size_t shares_ = 1;
+  bool rounds_first_ = true;  // If not, each block rounds its own rows.
   const float* image_ = nullptr;
-  uint16_t* rounded_ = nullptr;   // The image.
+  uint16_t* rounded_ = nullptr;   // The image; without windows, in panels of rows.
   uint16_t* gathered_ = nullptr;  // A block for each thread.
 };
 

@@ -104,9 +104,9 @@ struct Convolution {
   void expect_right(Loaded& loaded, uint32_t size) const {
     const Floats image = some_numbers(size_t{size} * size * ins, 13, 1);
     const auto out = result_size(size);
-    HeldFloats x({1, static_cast<int32_t>(size), static_cast<int32_t>(size),
-                  static_cast<int32_t>(ins)},
-                 image, size_t{20} * 20 * ins);
+    HeldFloats x(
+        {1, static_cast<int32_t>(size), static_cast<int32_t>(size), static_cast<int32_t>(ins)},
+        image, size_t{20} * 20 * ins);
     HeldFloats y({1, 20, 20, static_cast<int32_t>(outs)}, Floats(size_t{20} * 20 * outs));
     const Status status = loaded.run({&x.value, &y.value});
     ASSERT_TRUE(status.ok()) << status.message();
@@ -115,8 +115,8 @@ struct Convolution {
     for (size_t i = 0; i < got.size(); ++i) {
       const auto pixel = static_cast<int64_t>(i / outs);
       double sizes = 1;
-      const double wanted = expected(image, size, pixel / out, pixel % out,
-                                     static_cast<uint32_t>(i % outs), sizes);
+      const double wanted =
+          expected(image, size, pixel / out, pixel % out, static_cast<uint32_t>(i % outs), sizes);
       ASSERT_NEAR(got[i], wanted, sizes * 0x1p-20) << i;
     }
   }
@@ -129,8 +129,8 @@ TEST_F(BfloatStages, ConvolutionsAreSumsOfRoundedFactors) {
                             {1, 2, 1, 0}, {5, 3, 1, 4}, {2, 1, 1, 0}};
   for (const Window& window : windows) {
     for (const auto& [ins, outs] : {std::pair(16u, 48u), {21u, 50u}}) {
-      SCOPED_TRACE(testing::Message() << window.size << " " << window.step << " "
-                                      << window.dilation << " " << ins);
+      SCOPED_TRACE(testing::Message()
+                   << window.size << " " << window.step << " " << window.dilation << " " << ins);
       Convolution c(ins, outs, window, 20);
       XnnpackBackend backend(with(Numbers::kRounded, 2));
       const Specs specs = prefers_bfloat();
