@@ -129,29 +129,37 @@ TEST(BackendOption, FullDelegationLeavesConditionsOutside) {
   }
 }
 
-TEST(BackendOption, HalfSaysWhatItChanges) {
+TEST(BackendOption, RoundedNumbersSayWhatTheyChange) {
   const ScratchFolder scratch;
   const auto export_in = [&](const std::string& backend, const std::string& precision) {
-    return run(kTaper, {"export", kDigits, "--backend", backend, "--precision", precision, "-o",
-                        scratch / "out.pte"});
+    return run(kTaper, {"export", TAPER_SOURCE_DIR "/test/models/data/resnet18.pt2", "--backend",
+                        backend, "--precision", precision, "-o", scratch / "out.pte"});
   };
   EXPECT_EQ(export_in("portable", "f64").code, 2);
   EXPECT_NE(export_in("portable", "f64").err.find("must be f32, f16 or bf16, not 'f64'"),
             std::string::npos);
-  EXPECT_NE(export_in("portable", "f16").err.find("none of them computes in float16"),
-            std::string::npos);
-  for (const exir::CompilerDescriptor* each : backend_compilers()) {
-    const std::string name = each->identity.name;
-    if (each->half_option.empty() || find_device(name) == nullptr) continue;
-    const Said said = export_in(name, "f16");
-    ASSERT_EQ(said.code, 0) << said.err;
-    const std::string line = "forward in float16: output 0 changes by ";
-    const size_t at = said.out.find(line);
-    ASSERT_NE(at, std::string::npos) << said.out;
-    const double change = std::strtod(said.out.c_str() + at + line.size(), nullptr);
-    EXPECT_GT(change, 0) << said.out;
-    EXPECT_LT(change, 0.01) << said.out;
-    EXPECT_EQ(export_in(name, "f32").out.find("in float16"), std::string::npos);
+  const struct {
+    exir::Numerals numerals;
+    const char *option, *name;
+  } precisions[] = {{exir::Numerals::kFloat16, "f16", "float16"},
+                    {exir::Numerals::kBfloat16, "bf16", "bfloat16"}};
+  for (const auto& precision : precisions) {
+    const std::string refusal = std::string("none of them computes in ") + precision.name;
+    EXPECT_NE(export_in("portable", precision.option).err.find(refusal), std::string::npos);
+    for (const exir::CompilerDescriptor* each : backend_compilers()) {
+      const std::string name = each->identity.name;
+      if (each->option_for(precision.numerals).empty() || find_device(name) == nullptr) continue;
+      const Said said = export_in(name, precision.option);
+      ASSERT_EQ(said.code, 0) << said.err;
+      const std::string line =
+          std::string("forward in ") + precision.name + ": output 0 changes by ";
+      const size_t at = said.out.find(line);
+      ASSERT_NE(at, std::string::npos) << said.out;
+      const double change = std::strtod(said.out.c_str() + at + line.size(), nullptr);
+      EXPECT_GT(change, 0) << said.out;
+      EXPECT_LT(change, 0.01) << said.out;
+      EXPECT_EQ(export_in(name, "f32").out.find(" changes by "), std::string::npos);
+    }
   }
 }
 
