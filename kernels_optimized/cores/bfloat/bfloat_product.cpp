@@ -87,7 +87,7 @@ HWY_AFTER_NAMESPACE();
 #include <cmath>
 #include <cstring>
 
-#include "kernels_optimized/cores/bfloat/x86_products.h"
+#include "kernels_optimized/cores/bfloat/native_products.h"
 
 namespace taper::optimized {
 namespace {

@@ -3,12 +3,13 @@
 //
 //     out[m, n] = clamp(bias[n] + sum over k of rows[m, k] * weights[k, n])
 //
-// x86-64 has two instructions for it: the matrix unit (AMX) multiplies 16 rows by 16 columns, AVX-512
-// BF16 adds two products to each of 16 sums. On other processors float32 computes the same, which is
-// slower than without bfloat16, and tells how far results are off.
+// Processors have two kinds of instructions for it: the matrix unit of x86-64 (AMX) multiplies 16 rows
+// by 16 columns; AVX-512 BF16, and BFDOT of 64-bit ARM, add two products to each sum of a vector. On
+// other processors float32 computes the same, which is slower than without bfloat16, and tells how
+// far results are off.
 //
 // Weights lie in panels of 32 columns. A panel has, for every two terms, both factors of its first
-// column, both of its second, and so on, as both instructions read them. Rows lie in panels of 32 as
+// column, both of its second, and so on, as these instructions read them. Rows lie in panels of 32 as
 // well: of each, 32 terms of its first row, 32 of its second, and so on, then the next 32 terms. So
 // what is read together is together, and lies in different sets of the cache whatever the sizes are.
 

@@ -3,7 +3,7 @@
 // The unit has eight tiles of 16 rows of 64 bytes. Four hold sums, 32 rows by 32 columns; two hold
 // 32 terms of the rows, two hold 32 terms of the columns. So four products take four loads.
 
-#include "kernels_optimized/cores/bfloat/x86_products.h"
+#include "kernels_optimized/cores/bfloat/native_products.h"
 
 #include <algorithm>
 
@@ -256,17 +256,6 @@ TAPER_TILES void multiply_tiles(const BfloatProduct& product, int64_t begin, int
   }
   _tile_release();
 }
-
-}  // namespace taper::optimized
-
-#else
-
-namespace taper::optimized {
-
-bool has_bfloat_pairs() { return false; }
-bool has_bfloat_tiles() { return false; }
-void multiply_pairs(const BfloatProduct&, int64_t, int64_t) {}
-void multiply_tiles(const BfloatProduct&, int64_t, int64_t) {}
 
 }  // namespace taper::optimized
 

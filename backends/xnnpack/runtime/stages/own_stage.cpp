@@ -109,15 +109,10 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
                       bool in_bfloat, uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
   const XnnNode& node = graph.nodes()[first];
-  // Pairs of products save half of the work of a convolution, Winograd's algorithm saves more.
-  const bool winograd_wins = optimized::best_bfloat_form() == optimized::BfloatForm::kPairs;
   OwnPart part = find_planes(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_taps(node, graph.values(), spare_bytes);
-  if (part.nodes == 0 && in_bfloat && !winograd_wins) {
-    part = find_bfloat(node, graph.values(), spare_bytes);
-  }
-  if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0 && in_bfloat) part = find_bfloat(node, graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(node, graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_image_norm(node, graph.values());
