@@ -60,6 +60,7 @@ struct XnnValue {
   bool is_needed = false;  // An argument, or a result on which one depends.
   bool is_known = false;   // A constant, an input, or computed by a node read so far.
   bool is_shared = false;  // An argument, or used by several stages.
+  bool is_wide = false;    // Its numbers may leave the range of float16 (stages/half_parts.h).
   uint32_t xnn_id = kNone;
 };
 

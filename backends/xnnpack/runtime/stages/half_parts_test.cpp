@@ -108,6 +108,52 @@ TEST_F(InHalf, LargeConstantsStayFloat32) {
   EXPECT_EQ(run_rounded(payload, 3), 70003);
 }
 
+// What keeps a divisor from zero, here a number and a bound, is itself zero in float16.
+TEST_F(InHalf, SmallConstantsStayFloat32) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 1}), y = p.output({1, 1});
+  const uint32_t a = p.inner({1, 1}), b = p.inner({1, 1});
+  const uint32_t c = p.inner({1, 1}), d = p.inner({1, 1});
+  p.binary(NodeContent::Maximum, x, p.constant({1, 1}, {1e-8f}), a);
+  p.binary(NodeContent::Divide, x, a, b);
+  p.unary(NodeContent::Clamp, b, c);
+  p.nodes.back().range = {1e-12f, 1};
+  p.binary(NodeContent::Divide, b, c, d);
+  p.connected(d, p.constant({1, 1}, {kJustAboveOne}), p.constant({1}, {0}), y);
+  EXPECT_EQ(run_rounded(p.finish(), 0), 0);
+}
+
+// A node that multiplies a value with itself is a square, and what is added to it is as large.
+TEST_F(InHalf, WhatIsMadeOfSquaresStaysFloat32) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 1}), y = p.output({1, 1});
+  const uint32_t a = p.inner({1, 1}), b = p.inner({1, 1}), c = p.inner({1, 1});
+  p.binary(NodeContent::Multiply, x, x, a);
+  p.binary(NodeContent::Add, a, p.constant({1, 1}, {1}), b);
+  p.unary(NodeContent::SquareRoot, b, c);
+  p.connected(c, p.constant({1, 1}, {1}), p.constant({1}, {0}), y);
+  const std::vector<uint8_t> payload = p.finish();
+  EXPECT_EQ(stage_count_in_half(payload), 2u);
+  EXPECT_EQ(run_rounded(payload, 300), 300);
+}
+
+// A sum is a product with ones; in float16, 3000 ones add up to 2048 or the sum is infinite.
+TEST_F(InHalf, SumsStayFloat32) {
+  constexpr uint32_t kCount = 3000;
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, kCount}), sum = p.inner({1, 1}), y = p.output({1, 1});
+  p.connected(x, p.constant({1, kCount}, Floats(kCount, 1)), p.constant({1}, {0}), sum);
+  p.connected(sum, p.constant({1, 1}, {0.125f}), p.constant({1}, {0}), y);
+  XnnpackBackend backend(with(Numbers::kRounded));
+  const std::vector<uint8_t> payload = p.finish();
+  const Specs specs = prefers_half();
+  Loaded loaded(payload, backend, "forward", specs);
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats in({1, kCount}, Floats(kCount, 100)), out({1, 1}, Floats(1));
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result()[0], 37500);
+}
+
 TEST_F(InHalf, WithoutProductsNothingIs) {
   PayloadBuilder p;
   const uint32_t x = p.input({1, 1}), y = p.output({1, 1});

@@ -87,6 +87,7 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   profiler_ = shared.profiler;
   in_half_ = shared.in_half;
   in_bfloat_ = shared.in_bfloat;
+  if (in_half_) mark_wide_values(graph);
   if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
@@ -223,8 +224,9 @@ void Stages::settle_halves() {
   size_t count = 0;
   for (size_t p = 0; p < part_count_; ++p) {
     Part& part = parts_[p];
-    part.in_half = part.in_half && std::any_of(nodes.data() + part.first, nodes.data() + part.last,
-                                               [](const XnnNode& n) { return is_product(n); });
+    part.in_half = part.in_half &&
+                   std::any_of(nodes.data() + part.first, nodes.data() + part.last,
+                               [&](const XnnNode& n) { return is_product(n, graph_->values()); });
     if (count > 0 && are_one(parts_[count - 1], part)) {
       parts_[count - 1].last = part.last;
     } else {
