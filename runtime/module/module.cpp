@@ -369,7 +369,7 @@ Status Module::load_method(std::string_view name) {
     state.error_text.clear();
     if (state.find(name) != nullptr) return {};
     TAPER_TRY(state.load_one(name));
-    if (!state.options.share_mutable_buffers) return {};
+    if (state.shared.bytes().empty()) return {};  // No method has state that others see.
     for (size_t i = 0; i < state.program->num_methods(); ++i) {
       const std::string_view other = state.program->method_name(i);
       if (state.find(other) == nullptr) TAPER_TRY(state.load_one(other));

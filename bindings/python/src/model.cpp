@@ -87,7 +87,7 @@ std::vector<KernelTable> tables_of(bool portable, const char* aten) {
 }
 
 ModuleOptions module_options(const Loaded& loaded, const char* data_path,
-                             unsigned long long max_memory) {
+                             unsigned long long max_memory, bool share_state) {
   ModuleOptions options;
   options.kernels = {loaded.kernels.data(), loaded.kernels.size()};
   options.backends = loaded.table;
@@ -95,19 +95,20 @@ ModuleOptions module_options(const Loaded& loaded, const char* data_path,
   options.temp_bytes *= std::min(std::max(options.pool.threads, uint32_t{1}), uint32_t{64});
   if (data_path != nullptr) options.data_path = data_path;
   if (max_memory != 0) options.max_memory_bytes = max_memory;
+  options.share_mutable_buffers = share_state;
   return options;
 }
 
-// Model(path, bytes, threads, backends, data_path, portable, max_memory, aten): one of the first
-// two is None; aten is the path of libtaper_aten.so, or None.
+// Model(path, bytes, threads, backends, data_path, portable, max_memory, aten, share_state): one of
+// the first two is None; aten is the path of libtaper_aten.so, or None.
 PyObject* open(PyTypeObject* type, PyObject* args, PyObject*) {
   const char *path = nullptr, *data_path = nullptr, *aten = nullptr;
   PyObject *bytes = Py_None, *names = Py_None;
   unsigned int threads = 0;
-  int portable = 0;
+  int portable = 0, share_state = 0;
   unsigned long long max_memory = 0;
-  if (PyArg_ParseTuple(args, "zOIOzpKz", &path, &bytes, &threads, &names, &data_path, &portable,
-                       &max_memory, &aten) == 0) {
+  if (PyArg_ParseTuple(args, "zOIOzpKzp", &path, &bytes, &threads, &names, &data_path, &portable,
+                       &max_memory, &aten, &share_state) == 0) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
@@ -116,7 +117,7 @@ PyObject* open(PyTypeObject* type, PyObject* args, PyObject*) {
     auto loaded = std::make_shared<Loaded>(options);
     if (!choose_backends(names, loaded.get())) return nullptr;
     loaded->kernels = tables_of(portable != 0, aten);
-    const ModuleOptions given = module_options(*loaded, data_path, max_memory);
+    const ModuleOptions given = module_options(*loaded, data_path, max_memory, share_state != 0);
     if (path != nullptr) {
       loaded->module.emplace(std::string(path), given);
     } else {

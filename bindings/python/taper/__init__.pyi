@@ -130,7 +130,7 @@ def load(source: _Source, *, threads: int | None = None,
          backends: str | Iterable[str] | None = None,
          data_path: str | os.PathLike[str] | None = None, portable: bool = False,
          max_memory: int | None = None,
-         aten: bool | str | os.PathLike[str] = False) -> Model: ...
+         aten: bool | str | os.PathLike[str] = False, share_state: bool = False) -> Model: ...
 
 # `model` may also be a torch.export.ExportedProgram.
 def export(model: _Source | Mapping[str, Any] | Any, *,

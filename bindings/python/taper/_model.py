@@ -248,7 +248,7 @@ def _aten_path(aten):
 
 
 def load(source, *, threads=None, backends=None, data_path=None, portable=False, max_memory=None,
-         aten=False):
+         aten=False, share_state=False):
     """Opens a program and verifies all of it.
 
     source: the path of a .pte, or its bytes.
@@ -260,6 +260,9 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     aten: run what has no kernel by PyTorch's own operators (export with kernels="aten"): the path
         of libtaper_aten.so, or True if it lies in this package's folder. It knows the operators
         that are registered now; define one anew, and programs that use it must be loaded anew.
+    share_state: the methods of a program of ExecuTorch that was lowered with
+        share_mutable_buffers=True see what the others write into its buffers. Leave it out for a
+        program of several memories (export with memory=...).
     """
     for name, number in (("threads", threads), ("max_memory", max_memory)):
         if number is not None and (not isinstance(number, int) or number < 1):
@@ -276,5 +279,6 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     native = _taper.Model(None if in_memory else os.fspath(source), source if in_memory else None,
                           min(threads or 0, 256), names,
                           None if data_path is None else os.fspath(data_path), portable,
-                          min(max_memory or 0, 2 ** 64 - 1), _aten_path(aten))
+                          min(max_memory or 0, 2 ** 64 - 1), _aten_path(aten),
+                          share_state)
     return Model(native, "bytes" if in_memory else os.fspath(source))

@@ -182,4 +182,4 @@ class Runtime:
         if not isinstance(data, (str, os.PathLike, bytes, bytearray)):
             raise TypeError("expected bytes, a path to a .pte, or an open file, given "
                             + type(data).__name__)
-        return Program(load(data, data_path=data_path))
+        return Program(load(data, data_path=data_path, share_state=True))

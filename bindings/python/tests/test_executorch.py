@@ -86,5 +86,60 @@ class SameScript(unittest.TestCase):
         return torch.from_numpy(numpy.load(reference.path(name)))
 
 
+def shared_counter(torch):
+    """A program of two methods that share a buffer: `step` adds to it, `read` does not."""
+    from executorch.exir import ExecutorchBackendConfig, to_edge
+    from executorch.exir.passes import MemoryPlanningPass
+    from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
+
+    class Counter(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", torch.tensor([5.0]))
+
+        def step(self, x):
+            return self.total.add_(x) * 2
+
+        def read(self, x):
+            return self.total * x
+
+    class Method(torch.nn.Module):
+        def __init__(self, counter, name):
+            super().__init__()
+            self.counter, self.name = counter, name
+
+        def forward(self, x):
+            return getattr(self.counter, self.name)(x)
+
+    counter = Counter()
+    methods = {name: torch.export.export(Method(counter, name), (torch.ones(1),))
+               for name in ("step", "read")}
+    config = ExecutorchBackendConfig(
+        passes=[InitializedMutableBufferPass(["total"])],
+        memory_planning_pass=MemoryPlanningPass(share_mutable_buffers=True))
+    return to_edge(methods).to_executorch(config).buffer
+
+
+@reference.needs("torch")
+@reference.needs("executorch")
+class SharedState(unittest.TestCase):
+    def test_methods_see_what_others_write(self):
+        import torch
+        data = shared_counter(torch)
+
+        def run(methods):
+            return [float(methods[name](torch.tensor([x]))) for name, x in
+                    (("step", 1.0), ("read", 1.0), ("step", 3.0), ("read", 10.0))]
+
+        for module in ("executorch.runtime", "taper.executorch"):
+            with self.subTest(module=module):
+                program = importlib.import_module(module).Runtime.get().load_program(data)
+                loaded = {name: program.load_method(name) for name in ("step", "read")}
+                self.assertEqual(run({name: lambda x, method=method: method.execute([x])[0]
+                                      for name, method in loaded.items()}), [12, 6, 18, 90])
+        self.assertEqual(run(taper.load(data, share_state=True)), [12, 6, 18, 90])
+        self.assertEqual(run(taper.load(data)), [12, 5, 18, 50])
+
+
 if __name__ == "__main__":
     unittest.main()

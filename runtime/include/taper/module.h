@@ -71,8 +71,8 @@ struct ModuleOptions {
   size_t temp_bytes = size_t{1} << 20;
   // Loading fails with kMemoryAllocationFailed if one method needs more than this.
   uint64_t max_memory_bytes = UINT64_MAX;
-  // Methods share planned buffer 2, in which the compiler can place mutable state. All methods are
-  // then loaded together.
+  // Methods share planned buffer 2, in which the compiler can place mutable state. All methods of a
+  // program with such a buffer are loaded together.
   bool share_mutable_buffers = false;
   // MethodOptions::max_instructions of each Method.
   uint64_t max_instructions = 10'000'000;
