@@ -162,12 +162,68 @@ int64_t most_repeated(const Node& node, const SymRanges& ranges) {
   return open ? SymRange::kUnbounded : all / count;
 }
 
+// Whether a call returns elements of its first operand, and nothing else.
+bool keeps_elements(const Node& node) {
+  static const std::set<std::string_view> kMore = {
+      "aten::chunk",         "aten::flip",          "aten::gather",       "aten::index.Tensor",
+      "aten::index_select",  "aten::masked_select", "aten::permute",      "aten::ravel",
+      "aten::roll",          "aten::select.int",    "aten::split.Tensor", "aten::t",
+      "aten::transpose.int", "aten::unbind.int"};
+  if (node.is("aten::view.dtype") || node.is("aten::constant_pad_nd")) return false;
+  return facts_of(node.target()).is(kPassive | kReshapes | kMoves) ||
+         kMore.count(node.target()) != 0;
+}
+
+// How many places the indices say that a call returns as output `output`, such as argmax();
+// kUnbounded for other outputs.
+int64_t places_of(const Node& node, size_t output, const SymRanges& ranges) {
+  static const std::set<std::pair<std::string_view, size_t>> kIndices = {
+      {"aten::argmax", 0},  {"aten::argmin", 0},        {"aten::argsort", 0},
+      {"aten::cummax", 1},  {"aten::cummin", 1},        {"aten::kthvalue", 1},
+      {"aten::max.dim", 1}, {"aten::median.dim", 1},    {"aten::min.dim", 1},
+      {"aten::mode", 1},    {"aten::sort", 1},          {"aten::sort.stable", 1},
+      {"aten::topk", 1},    {"aten::argsort.stable", 0}};
+  if (kIndices.count({node.target(), output}) == 0) return SymRange::kUnbounded;
+  const TensorType& type = node.args.at(0).value()->type;
+  const Argument& dim = node.arg("dim");
+  const auto rank = static_cast<int64_t>(type.rank());
+  if (dim.is_none() || rank == 0) return type.numel().range(ranges).max;
+  return type.sizes.at(static_cast<size_t>(wrap_dim(dim.to_int(), rank))).range(ranges).max;
+}
+
+// The largest number that a tensor of integers can have; kUnbounded if that is not known.
+int64_t largest_in(const Value* value, const SymRanges& ranges) {
+  while (value->kind == ValueKind::kTensor) {
+    if (value->type.dtype == ScalarType::kBool) return 1;
+    if (value->type.dtype == ScalarType::kByte) return 255;
+    if (!is_integral(value->type.dtype)) break;
+    const Node* node = value->producer;
+    if (node == nullptr) break;
+    const auto output = std::find(node->outputs.begin(), node->outputs.end(), value);
+    const int64_t places =
+        places_of(*node, static_cast<size_t>(output - node->outputs.begin()), ranges);
+    if (places != SymRange::kUnbounded) return std::max<int64_t>(0, places - 1);
+    if (!keeps_elements(*node) || !node->args.at(0).is_value()) break;
+    value = node->args[0].value();
+  }
+  return SymRange::kUnbounded;
+}
+
+// How many numbers bincount() counts; kUnbounded if inputs say it.
+int64_t most_counted(const Node& node, const SymRanges& ranges) {
+  const int64_t largest = largest_in(node.arg("self").value(), ranges);
+  const Argument& least = node.arg("minlength");
+  if (largest == SymRange::kUnbounded || !least.is_int()) return SymRange::kUnbounded;
+  return std::max(largest + 1, least.to_int());
+}
+
 // The most elements that a call with a data-dependent result size can select; kUnbounded for other
 // calls.
 int64_t most_chosen(const Node& node, const SymRanges& ranges) {
   if (node.is("aten::repeat_interleave.Tensor") || node.is("aten::repeat_interleave.self_Tensor")) {
     return most_repeated(node, ranges);
   }
+  if (node.is("aten::bincount")) return most_counted(node, ranges);
   if (!facts_of(node.target()).is(kChooses)) return SymRange::kUnbounded;
   const TensorType& from = node.args.at(0).value()->type;
   std::vector<Sym> sizes = from.sizes;

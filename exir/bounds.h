@@ -11,7 +11,7 @@ namespace taper::exir {
 
 // Gives every symbol its bound in `bounds`, else that of the program, else, with a warning, its
 // value at the sample inputs. A data-dependent size, such as that of masked_select, is bounded by
-// the number of all elements. Throws Failure if a given bound is outside of the range of
+// the number of all elements, that of bincount() by the largest number that can be counted. Throws Failure if a given bound is outside of the range of
 // its symbol, as the guards narrow it.
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings);
 

@@ -118,6 +118,40 @@ TEST(Bounds, HowOftenAConstantRepeatsIsKnown) {
   EXPECT_EQ(graph->ranges.at("u3").max, 2 * 9);
 }
 
+// Indices are less than the size of their dimension, through views and choices; an input can have
+// any numbers.
+TEST(Bounds, WhatIsCountedIsOftenKnown) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range u0 = [0, inf]
+  range u1 = [0, inf]
+  range u2 = [0, inf]
+  range u3 = [0, inf]
+  range u4 = [0, inf]
+  input %x: float32[s0, 6]
+  input %n: int64[4]
+  input %b: uint8[4]
+  %v: float32[s0, 2], %i: int64[s0, 2] = aten::topk(%x, 2)
+  %f: int64[2*s0] = aten::view(%i, [-1])
+  %a: int64[u0] = aten::bincount(%f, None, 4)
+  %c: int64[u1] = aten::bincount(%f, None, 8)
+  %m: int64[] = aten::argmax(%x)
+  %w: int64[1] = aten::unsqueeze(%m, 0)
+  %d: int64[u2] = aten::bincount(%w)
+  %l: int64[4] = aten::to.dtype(%b, int64)
+  %e: int64[u3] = aten::bincount(%l)
+  %o: int64[u4] = aten::bincount(%n, None, 8)
+  return %a, %c, %d, %e, %o
+})");
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {}, warnings);
+  EXPECT_EQ(graph->ranges.at("u0").max, 6);
+  EXPECT_EQ(graph->ranges.at("u1").max, 8);
+  EXPECT_EQ(graph->ranges.at("u2").max, 9 * 6);
+  EXPECT_EQ(graph->ranges.at("u3").max, 256);
+  EXPECT_EQ(graph->ranges.at("u4").max, SymRange::kUnbounded);
+}
+
 TEST(Bounds, CombinationsAreAtMostAllTuples) {
   const auto graph = parse_graph(R"(graph "g" {
   range u0 = [0, inf]
