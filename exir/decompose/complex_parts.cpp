@@ -51,9 +51,14 @@ Number number_of(const Argument& arg) {
 
 // ---- tensors from numbers ----
 
+// Of a complex tensor, such as zeros_like(z, dtype=bool), the result may be real.
 void filled(Builder& b, const Number& number) {
-  const std::vector<Sym> sizes = result_sizes(b);
   const ScalarType dtype = b.out_type().dtype;
+  if (!b.out_type().pairs) {
+    const Argument whole = static_cast<int64_t>(number.re);
+    return b.result(b.full(b.out_type().sizes, is_floating(dtype) ? number.re : whole, dtype));
+  }
+  const std::vector<Sym> sizes = result_sizes(b);
   give(b, b.full(sizes, number.re, dtype), b.full(sizes, number.im, dtype));
 }
 void full(Builder& b) { filled(b, number_of(b.arg("fill_value"))); }

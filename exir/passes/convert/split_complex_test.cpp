@@ -84,6 +84,17 @@ TEST(SplitComplex, ACopyTakesTypeAndSizesOfItsDestination) {
   EXPECT_EQ(targets(*into_real).back(), "aten::select.int");
 }
 
+// zeros_like(z, dtype=bool) and the like.
+TEST(SplitComplex, WhatIsFilledLikeAComplexTensorMayBeReal) {
+  for (const char* last : {"aten::ones_like(%z, float32)", "aten::new_full(%z, [3], 2, float32)"}) {
+    const auto graph = polar_graph(last);
+    const std::vector<Sym> sizes = graph->nodes[1]->outputs[0]->type.sizes;
+    EXPECT_EQ(split_complex(*graph), 2) << last;
+    EXPECT_EQ(targets(*graph).back(), "aten::full");
+    EXPECT_EQ(graph->outputs[0].value()->type.sizes, sizes);
+  }
+}
+
 TEST(SplitComplex, RealNumbersHaveNoImaginaryPart) {
   for (const char* last : {"aten::imag(%r)", "aten::conj(%r)", "aten::angle(%r)"}) {
     const auto graph = polar_graph(last);
