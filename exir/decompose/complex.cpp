@@ -343,8 +343,10 @@ void power(Builder& b) {
 }
 
 void number(Builder& b) {
-  Value* re = b.op("scalar_tensor", {b.node().args.at(0), b.out_type().dtype});
-  give(b, pack(b, re, b.mul(re, 0.0)));
+  const Argument& number = b.node().args.at(0);
+  if (is_complex(number)) return give(b, number.value());
+  const ScalarType dtype = b.out_type().dtype;
+  give(b, pack(b, b.op("scalar_tensor", {number, dtype}), b.full({}, 0.0, dtype)));
 }
 
 constexpr Decomposition kRules[] = {

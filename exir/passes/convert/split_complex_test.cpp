@@ -95,6 +95,24 @@ TEST(SplitComplex, WhatIsFilledLikeAComplexTensorMayBeReal) {
   }
 }
 
+// run_decompositions() makes masked_fill(z, m, 0) such a tensor. The imaginary part of -inf is 0.
+TEST(SplitComplex, ATensorOfANumberIsComplexIfTheNumberIs) {
+  const auto graph = parse_graph(R"(graph "g" {
+  constant %c: float64[2] = {3, -4}
+  %s: float32[2] = aten::scalar_tensor(%c, float32)
+  %t: float32[2] = aten::scalar_tensor(-inf, float32)
+  return %s, %t
+})");
+  graph->constants[0]->type.pairs = true;
+  for (const auto& node : graph->nodes) node->outputs[0]->type.pairs = true;
+  EXPECT_EQ(split_complex(*graph), 2);
+  const std::vector<std::string> calls = targets(*graph);
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "aten::scalar_tensor"), 1);
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "aten::full"), 1);
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "aten::mul.Tensor"), 0);
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "aten::mul.Scalar"), 0);
+}
+
 TEST(SplitComplex, RealNumbersHaveNoImaginaryPart) {
   for (const char* last : {"aten::imag(%r)", "aten::conj(%r)", "aten::angle(%r)"}) {
     const auto graph = polar_graph(last);
