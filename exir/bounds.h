@@ -11,8 +11,8 @@ namespace taper::exir {
 
 // Gives every symbol its bound in `bounds`, else that of the program, else, with a warning, its
 // value at the sample inputs. A data-dependent size, such as that of masked_select, is bounded by
-// the number of all elements, that of bincount() by the largest number that can be counted. Throws Failure if a given bound is outside of the range of
-// its symbol, as the guards narrow it.
+// the number of all elements, that of bincount() by the largest number that can be counted. Throws
+// Failure if a given bound is outside of the range of its symbol, as the guards narrow it.
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings);
 
 // One diagnostic, worded as that of check_bounds(), for each symbol that bound_symbols() would
