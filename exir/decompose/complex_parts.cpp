@@ -1,6 +1,7 @@
 // Complex tensors from numbers, operators that treat real and imaginary parts alike, comparisons,
 // and systems of equations, in terms of real tensors.
 
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -22,6 +23,7 @@ void give(Builder& b, Value* re, Value* im, size_t i = 0) {
 // The type of a part of result `i`.
 TensorType part_type(Builder& b, size_t i) {
   std::vector<Sym> sizes = b.out_type(i).sizes;
+  if (sizes.empty()) throw Failure("the result is not complex");
   sizes.pop_back();
   return TensorType(b.out_type(i).dtype, sizes);
 }
@@ -51,12 +53,19 @@ Number number_of(const Argument& arg) {
 
 // ---- tensors from numbers ----
 
+// A number for a tensor that is not complex.
+Argument real_number(double number, ScalarType dtype) {
+  if (is_floating(dtype)) return number;
+  if (dtype == ScalarType::kBool) return number != 0;
+  if (!(std::fabs(number) < 0x1p63)) throw Failure("a number that no integer is");
+  return static_cast<int64_t>(number);
+}
+
 // Of a complex tensor, such as zeros_like(z, dtype=bool), the result may be real.
 void filled(Builder& b, const Number& number) {
   const ScalarType dtype = b.out_type().dtype;
   if (!b.out_type().pairs) {
-    const Argument whole = static_cast<int64_t>(number.re);
-    return b.result(b.full(b.out_type().sizes, is_floating(dtype) ? number.re : whole, dtype));
+    return b.result(b.full(b.out_type().sizes, real_number(number.re, dtype), dtype));
   }
   const std::vector<Sym> sizes = result_sizes(b);
   give(b, b.full(sizes, number.re, dtype), b.full(sizes, number.im, dtype));
