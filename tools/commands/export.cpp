@@ -164,8 +164,8 @@ void warn(const exir::ExportResult& result) {
   }
 }
 
-// What float16 or bfloat16 changes, per method and output. A program that cannot run here, or not on such
-// inputs, is no error.
+// What float16 or bfloat16 changes, per method and output. A program that cannot run here, or not
+// on such inputs, is no error.
 void print_changes(const ExportOptions& options, const exir::ExportResult& result) {
   const char* numerals = options.numerals == exir::Numerals::kFloat16 ? "float16" : "bfloat16";
   for (const exir::ExportedMethod& method : result.methods) {

@@ -1,5 +1,5 @@
-// What float16 or bfloat16 changes: a program is run with the kernels' numbers, then with values rounded where
-// the devices of its backends round them.
+// What float16 or bfloat16 changes: a program is run with the kernels' numbers, then with values
+// rounded where the devices of its backends round them.
 
 #pragma once
 

@@ -3,15 +3,15 @@
 //
 //     out[m, n] = clamp(bias[n] + sum over k of rows[m, k] * weights[k, n])
 //
-// Processors have two kinds of instructions for it: the matrix unit of x86-64 (AMX) multiplies 16 rows
-// by 16 columns; AVX-512 BF16, and BFDOT of 64-bit ARM, add two products to each sum of a vector. On
-// other processors float32 computes the same, which is slower than without bfloat16, and tells how
-// far results are off.
+// Processors have two kinds of instructions for it: the matrix unit of x86-64 (AMX) multiplies 16
+// rows by 16 columns; AVX-512 BF16, and BFDOT of 64-bit ARM, add two products to each sum of a
+// vector. On other processors float32 computes the same, which is slower than without bfloat16, and
+// tells how far results are off.
 //
 // Weights lie in panels of 32 columns. A panel has, for every two terms, both factors of its first
-// column, both of its second, and so on, as these instructions read them. Rows lie in panels of 32 as
-// well: of each, 32 terms of its first row, 32 of its second, and so on, then the next 32 terms. So
-// what is read together is together, and lies in different sets of the cache whatever the sizes are.
+// column, both of its second, and so on, as these instructions read them. Rows lie in panels of 32,
+// too: of each, 32 terms of its first row, 32 of its second, and so on, then the next 32 terms. So
+// what is read together is together, and in different sets of the cache whatever the sizes are.
 
 #pragma once
 
@@ -54,8 +54,8 @@ inline int64_t bfloat_weights(int64_t terms, int64_t columns) {
 // Rounds to the nearest bfloat16, of two to the even one. NaN stays NaN.
 void round_to_bfloat(const float* from, int64_t count, uint16_t* to);
 
-// Write a row of a panel, which begins at `to`, with zeros for the terms that are missing: of floats,
-// which are rounded, or of bfloat16.
+// Write a row of a panel, which begins at `to`, with zeros for the terms that are missing: of
+// floats, which are rounded, or of bfloat16.
 void place_bfloat_row(const float* row, int64_t terms, uint16_t* to);
 void place_bfloat_row(const uint16_t* row, int64_t terms, uint16_t* to);
 

@@ -1,5 +1,5 @@
-// The forms of bfloat_product.h that only some processors have: x86_products.cpp, arm_products.cpp. A
-// form has the same arguments as multiply_bfloat().
+// The forms of bfloat_product.h that only some processors have: x86_products.cpp, arm_products.cpp.
+// A form has the same arguments as multiply_bfloat().
 
 #pragma once
 

@@ -35,7 +35,7 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kLanes = 16;
-// What is left of 32 registers for sums, with two for weights: 24. A panel has a multiple of 8 rows.
+// Twice as many sums fit in 32 registers beside two for weights, and panels have whole groups of 8.
 constexpr int64_t kPairRows = 8;
 // Of fewer rows the matrix unit is mostly idle, and its sums take longer to store.
 constexpr int64_t kLeastTileRows = 4;

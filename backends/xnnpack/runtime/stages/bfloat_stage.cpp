@@ -1,5 +1,5 @@
-// Computes blocks of rows that stay in the cache for all columns. The image is rounded first, unless
-// its pixels are the rows: then a block rounds its own. Otherwise it gathers a window for each row.
+// Computes blocks of rows that stay in the cache for all columns. The image is rounded first, and a
+// block gathers a window for each row, unless rows are pixels: then a block rounds its own.
 
 #include "backends/xnnpack/runtime/stages/bfloat_stage.h"
 

@@ -8,6 +8,9 @@
 // that float16 does not have, remains so until a product, a root, a division or a function such as
 // a sigmoid brings it back. Sums and means that XNNPACK computes as products are none here: what is
 // added to a large sum in float16 is lost.
+//
+// ARM sums products in float16, too; the kernels for AVX2, by which an export measures the change
+// on x86, sum them in float32. So a device may be off by a few times as much.
 
 #pragma once
 
