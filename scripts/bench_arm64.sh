@@ -3,6 +3,7 @@
 # test/bench/arm64/README.md). No ARM hardware is needed; it takes about 20 minutes.
 #
 #   scripts/bench_arm64.sh [BUILD]       BUILD defaults to build/release; scripts/arm64.sh has run
+#   scripts/bench_arm64.sh BUILD loops   writes only the table of inner loops anew, in a minute
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
@@ -18,6 +19,31 @@ fail() {
 }
 [ -x "$arm/bin/taper" ] || fail "$arm/bin/taper is missing: run scripts/arm64.sh $build"
 command -v llvm-mca-19 >/dev/null || fail "llvm-mca-19 is missing: install Debian's llvm-19"
+commit() {
+  PYTHONPATH=test/bench/figures python3 -c 'import provenance; print(provenance.commit())'
+}
+inner_loops() {
+  cat <<END
+## Inner loops
+
+Estimated cycles of a hundred multiply-adds in the innermost loops: ours / those of the kernel that XNNPACK takes for such
+work on that core, or, if it has none for it, on a Cortex-A76. A dash stands where XNNPACK's kernel does the work in Taper,
+too, or where the core has no such instruction. Winograd's products are f32 products.
+
+Every loop repeats for ever with its data in the nearest cache. The estimate does not see what comes before and after a loop,
+the edges of images, caches, memory and branch prediction. Its models are llvm-mca's: the Neoverse N1 for the Cortex-A76,
+an older core for the Apple A14, and a Cortex-A55 that starts two multiplications of whole vectors in a cycle.
+
+Commit $(commit).
+
+END
+  python3 test/bench/arm64/inner_loops.py --taper "$arm/bin/taper"
+}
+if [ "${2:-}" = loops ]; then
+  { sed '/^## Inner loops/,$d' "$document" && inner_loops; } >"$arm/document.md"
+  mv "$arm/document.md" "$document"
+  exit
+fi
 python=$(scripts/venv.sh)
 folder=$(scripts/peers.sh)
 # make NAME,PEER,KIND: what a peer runs, in the folder of models.
@@ -51,10 +77,12 @@ counts; llvm-mca estimates the cycles of a Neoverse N1, whose core is the same.
 \`test/bench/arm64/README.md\` says what such an estimate leaves out. Models are those of \`docs/benchmarks.md\`, batch 1. A name
 that ends in f16 is the same model with \`--precision f16\`; others are float32, as are the peers.
 
-Commit $(PYTHONPATH=test/bench/figures python3 -c 'import provenance; print(provenance.commit())').
+Commit $(commit).
 
 END
   python3 test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list \
     "$programs/mobilenet_v2_int8.pte"
+  echo
+  inner_loops
 } >"$programs/document.md"
 mv "$programs/document.md" "$document"
