@@ -3,6 +3,7 @@
 #include "kernels_optimized/cores/depthwise.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/cores/depthwise.cpp"
@@ -51,29 +52,29 @@ struct Row {
   float* out;
 };
 
-Row find_row(const WindowShape& s, const DepthwiseData& d, int64_t row) {
-  const int64_t top = row % s.out_height * s.step_down - s.padding_top;
+Row find_row(const WindowShape& s, const DepthwiseData& d, int64_t image, int64_t y) {
+  const int64_t top = y * s.step_down - s.padding_top;
   const int64_t begin = std::clamp(-top, int64_t{0}, s.window_height);
-  const int64_t first = row / s.out_height * s.height + top + begin;
+  const int64_t first = image * s.height + top + begin;
   return {d.image + first * s.width * s.channels, begin,
           std::clamp(s.height - top, begin, s.window_height),
-          d.out + row * s.out_width * s.channels};
+          d.out + (image * s.out_height + y) * s.out_width * s.channels};
 }
 
 // Adds to every result the products of kColumns columns of a row of the window with the pixels
-// under them; `left` is the image column under the first of them.
-template <int kColumns, int kStep, int kCount, typename Block>
-HWY_INLINE void add_columns(const WindowShape& s, Block block, const float* weights,
-                            const float* pixels, int64_t left, Vec (&sums)[kCount]) {
+// under them, of which the first is at `offset`. `is_inside` tells whether the image has the p-th.
+template <int kColumns, int kStep, int kCount, typename Block, typename IsInside>
+HWY_INLINE void add_columns(Block block, int64_t channels, const float* weights,
+                            const float* pixels, int64_t offset, IsInside is_inside,
+                            Vec (&sums)[kCount]) {
   constexpr int kPixels = (kCount - 1) * kStep + kColumns;
+  static_assert(kPixels <= 32, "columns_inside() has a bit for each");
   Vec factors[kColumns];
   TAPER_UNROLL
-  for (int j = 0; j < kColumns; ++j) factors[j] = block.read(weights + j * s.channels);
-  int64_t offset = left * s.channels;  // Advanced, because a product for each pixel takes longer.
+  for (int j = 0; j < kColumns; ++j) factors[j] = block.read(weights + j * channels);
   TAPER_UNROLL
-  for (int p = 0; p < kPixels; ++p, offset += s.channels) {
-    // As an unsigned number, a column left of the image is beyond its right end.
-    if (static_cast<uint64_t>(left + p) >= static_cast<uint64_t>(s.width)) continue;
+  for (int p = 0; p < kPixels; ++p, offset += channels) {
+    if (!is_inside(p)) continue;
     const Vec pixel = block.read(pixels + offset);
     TAPER_UNROLL
     for (int i = 0; i < kCount; ++i) {
@@ -83,17 +84,51 @@ HWY_INLINE void add_columns(const WindowShape& s, Block block, const float* weig
   }
 }
 
-// Adds all columns of a row of the window, kAtOnce of them at a time.
+// Adds all columns of a row of the window, kAtOnce of them at a time; `left` is the image column
+// under the first of them.
 constexpr int kAtOnce = 4;
 template <int kStep, int kCount, typename Block>
 HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
                         const float* pixels, int64_t left, Vec (&sums)[kCount]) {
+  const int64_t channels = s.channels;
+  const auto add = [&](auto columns, int64_t j) HWY_ATTR {
+    const int64_t first = left + j;
+    // As an unsigned number, a column left of the image is beyond its right end.
+    const auto is_inside = [&](int p) HWY_ATTR {
+      return static_cast<uint64_t>(first + p) < static_cast<uint64_t>(s.width);
+    };
+    add_columns<columns, kStep>(block, channels, weights + j * channels, pixels, first * channels,
+                                is_inside, sums);
+  };
   int64_t j = 0;
   for (; j + kAtOnce <= s.window_width; j += kAtOnce) {
-    add_columns<kAtOnce, kStep>(s, block, weights + j * s.channels, pixels, left + j, sums);
+    add(std::integral_constant<int, kAtOnce>{}, j);
   }
-  for (; j < s.window_width; ++j) {
-    add_columns<1, kStep>(s, block, weights + j * s.channels, pixels, left + j, sums);
+  for (; j < s.window_width; ++j) add(std::integral_constant<int, 1>{}, j);
+}
+
+// Bit p tells whether column left + p lies inside the image.
+HWY_INLINE uint32_t columns_inside(const WindowShape& s, int64_t left) {
+  const auto below = [](int64_t bits) {
+    return (uint64_t{1} << std::clamp(bits, int64_t{0}, int64_t{32})) - 1;
+  };
+  return static_cast<uint32_t>(below(s.width - left) & ~below(-left));
+}
+
+// Adds all rows of a window that is kWidth wide.
+template <int kWidth, int kStep, int kCount, typename Block>
+HWY_INLINE void add_rows(const WindowShape& s, Block block, const float* weights,
+                         const float* pixels, int64_t rows, int64_t left, Vec (&sums)[kCount]) {
+  int64_t channels = s.channels;
+  uint32_t inside = columns_inside(s, left);
+  const auto is_inside = [&](int p) HWY_ATTR { return (inside >> p & 1) != 0; };
+  for (int64_t k = 0; k < rows; ++k) {
+    // As if they changed: the compiler would otherwise keep the offsets of all pixels, more than
+    // fit in registers, and a copy of the loop for each edge of the image.
+    asm("" : "+r"(channels), "+r"(inside));
+    add_columns<kWidth, kStep>(block, channels, weights, pixels, left * channels, is_inside, sums);
+    weights += kWidth * s.channels;
+    pixels += s.width * s.channels;
   }
 }
 
@@ -109,18 +144,22 @@ HWY_INLINE void run_strip(const WindowShape& s, const DepthwiseData& d, Block bl
   const int64_t left = x * kStep - s.padding_left;
   const float* weights = d.filter + row.begin * s.window_width * s.channels + block.channel;
   const float* pixels = row.rows + block.channel;
-  for (int64_t k = row.begin; k < row.end; ++k) {
-    if constexpr (kWidth > 0) {
-      add_columns<kWidth, kStep>(s, block, weights, pixels, left, sums);
-    } else {
+  if constexpr (kWidth > 0) {
+    add_rows<kWidth, kStep>(s, block, weights, pixels, row.end - row.begin, left, sums);
+  } else {
+    for (int64_t k = row.begin; k < row.end; ++k) {
       add_row<kStep>(s, block, weights, pixels, left, sums);
+      weights += s.window_width * s.channels;
+      pixels += s.width * s.channels;
     }
-    weights += s.window_width * s.channels;
-    pixels += s.width * s.channels;
   }
-  float* out = row.out + block.channel;
+  // All of them before any is written, after which d and s would be read anew.
   TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i) block.write(finished(d, sums[i]), out + (x + i) * s.channels);
+  for (int i = 0; i < kCount; ++i) sums[i] = finished(d, sums[i]);
+  const int64_t channels = s.channels;
+  float* out = row.out + x * channels + block.channel;
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) block.write(sums[i], out + i * channels);
 }
 
 // Computes a row in strips of kCount results. The last strip may overlap the one before it.
@@ -132,8 +171,7 @@ void run_strips(const WindowShape& s, const DepthwiseData& d, Block block, const
 }
 
 template <int kWidth, int kStep, typename Block>
-void run_row(const WindowShape& s, const DepthwiseData& d, Block block, int64_t index) {
-  const Row row = find_row(s, d, index);
+void run_row(const WindowShape& s, const DepthwiseData& d, Block block, const Row& row) {
   if (s.out_width >= kStrip) return run_strips<kWidth, kStep, kStrip>(s, d, block, row);
   if (s.out_width >= kNarrowStrip) {
     return run_strips<kWidth, kStep, kNarrowStrip>(s, d, block, row);
@@ -146,12 +184,15 @@ void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart&
   const int64_t end = part.first_channel + part.channels;
   for (int64_t channel = part.first_channel; channel < end; channel += kLanes) {
     const int64_t count = std::min(kLanes, end - channel);
-    for (int64_t row = part.first_row; row < part.first_row + part.rows; ++row) {
+    int64_t image = part.first_row / s.out_height, y = part.first_row % s.out_height;
+    for (int64_t i = 0; i < part.rows; ++i) {
+      const Row row = find_row(s, d, image, y);
       if (count == kLanes) {
         run_row<kWidth, kStep>(s, d, Block<true>{channel, count}, row);
       } else {
         run_row<kWidth, kStep>(s, d, Block<false>{channel, count}, row);
       }
+      if (++y == s.out_height) y = 0, ++image;
     }
   }
 }
