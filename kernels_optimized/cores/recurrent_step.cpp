@@ -105,29 +105,23 @@ struct GruCell {
   }
 };
 
-// Computes kBlocks blocks from `block` on, for kItems items.
-template <typename Cell, int kItems, int kBlocks>
-HWY_INLINE void run_tile(const RecurrentLayer& layer, const Item* items, int64_t d, int64_t block) {
-  constexpr int kSums = Cell::kGates * static_cast<int>(kVectors);
-  constexpr int64_t kWidth = Cell::kGates * kUnits;
-  const portable::Recurrence& r = layer.r;
-  const float* weights[kBlocks];
-  const float* states[kItems];
+// The products of states with blocks of weights. Not inlined: constants of what follows would take
+// the registers of sums.
+template <int kItems, int kBlocks, int kSums>
+HWY_NOINLINE void multiply(const float* const (&states)[kItems],
+                           const float* const (&blocks)[kBlocks], int64_t depth,
+                           Vec (&out)[kItems][kBlocks][kSums]) {
+  constexpr int64_t kWidth = kSums * kLanes;
   Vec sums[kItems][kBlocks][kSums];
   TAPER_UNROLL
-  for (int n = 0; n < kBlocks; ++n) {
-    weights[n] = layer.weight + (d * r.blocks() + block + n) * r.outputs * kWidth;
-  }
-  TAPER_UNROLL
   for (int m = 0; m < kItems; ++m) {
-    states[m] = items[m].state;
     TAPER_UNROLL
     for (int n = 0; n < kBlocks; ++n) {
       TAPER_UNROLL
       for (int v = 0; v < kSums; ++v) sums[m][n][v] = hn::Zero(kTag);
     }
   }
-  for (int64_t k = 0; k < r.outputs; ++k) {
+  for (int64_t k = 0; k < depth; ++k) {
     Vec factors[kItems];
     TAPER_UNROLL
     for (int m = 0; m < kItems; ++m) factors[m] = hn::Set(kTag, states[m][k]);
@@ -135,7 +129,7 @@ HWY_INLINE void run_tile(const RecurrentLayer& layer, const Item* items, int64_t
     for (int n = 0; n < kBlocks; ++n) {
       TAPER_UNROLL
       for (int v = 0; v < kSums; ++v) {
-        const Vec weight = hn::LoadU(kTag, weights[n] + k * kWidth + v * kLanes);
+        const Vec weight = hn::LoadU(kTag, blocks[n] + k * kWidth + v * kLanes);
         TAPER_UNROLL
         for (int m = 0; m < kItems; ++m) {
           sums[m][n][v] = hn::MulAdd(factors[m], weight, sums[m][n][v]);
@@ -143,6 +137,29 @@ HWY_INLINE void run_tile(const RecurrentLayer& layer, const Item* items, int64_t
       }
     }
   }
+  TAPER_UNROLL
+  for (int m = 0; m < kItems; ++m) {
+    TAPER_UNROLL
+    for (int n = 0; n < kBlocks; ++n) {
+      TAPER_UNROLL
+      for (int v = 0; v < kSums; ++v) out[m][n][v] = sums[m][n][v];
+    }
+  }
+}
+
+// Computes kBlocks blocks from `block` on, for kItems items.
+template <typename Cell, int kItems, int kBlocks>
+HWY_INLINE void run_tile(const RecurrentLayer& layer, const Item* items, int64_t d, int64_t block) {
+  constexpr int kSums = Cell::kGates * static_cast<int>(kVectors);
+  const portable::Recurrence& r = layer.r;
+  const float* weights[kBlocks];
+  const float* states[kItems];
+  for (int n = 0; n < kBlocks; ++n) {
+    weights[n] = layer.weight + (d * r.blocks() + block + n) * r.outputs * Cell::kGates * kUnits;
+  }
+  for (int m = 0; m < kItems; ++m) states[m] = items[m].state;
+  Vec sums[kItems][kBlocks][kSums];
+  multiply(states, weights, r.outputs, sums);
   TAPER_UNROLL
   for (int m = 0; m < kItems; ++m) {
     TAPER_UNROLL
