@@ -11,6 +11,7 @@
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
 #   scripts/deps.sh web      also what wasm and browser install, and a compiler for TypeScript
 #   scripts/deps.sh java     also a JDK, JUnit, and Python to compile the tests' programs
+#   scripts/deps.sh swift    also Swift in a root of its own, where none is on PATH (swift_root.sh)
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
 #   scripts/deps.sh windows  also a compiler for Windows, and wine to run its programs
 #   scripts/deps.sh browser  also a browser without a window, and Python to drive it
@@ -22,7 +23,7 @@ packages="cmake ninja-build g++ make git patch pkg-config ccache
   flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
   libgtest-dev libbenchmark-dev libhwy-dev libsodium-dev"
 backends=$(dirname "$0")/../backends
-then=""
+then=""  # Scripts that get what Debian's packages cannot bring.
 # What backends stand on: packages that debian.txt names, and what deps.sh gets.
 add_backends() {
   for backend in "$@"; do
@@ -48,13 +49,17 @@ for extra in "$@"; do
     wasm) packages="$packages $wasm" ;;
     browser) packages="$packages $browser" ;;
     java) packages="$packages openjdk-17-jdk-headless junit4 python3" ;;
+    swift)
+      packages="$packages python3"
+      command -v swift-test >/dev/null 2>&1 || then="$then $(dirname "$0")/swift_root.sh"
+      ;;
     web) packages="$packages $wasm $browser node-typescript" ;;
     backends) add_backends $(cd "$backends" && ls -d */) ;;
     *)
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, web," \
-          "java, arm64, windows, browser, backends, $known)" >&2
+          "java, swift, arm64, windows, browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"
@@ -62,9 +67,9 @@ for extra in "$@"; do
   esac
 done
 
-# Installs the libraries of backends. The packages must be installed first.
-get_backends() {
-  for script in $then; do "$script"; done
+# Needs the packages. What the scripts print is the folder of what they got.
+get_others() {
+  for script in $then; do "$script" >/dev/null; done
 }
 
 command -v dpkg-query >/dev/null 2>&1 || {
@@ -77,7 +82,7 @@ for package in $packages; do
   state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$state" = installed ] || missing="$missing $package"
 done
-[ -n "$missing" ] || { get_backends; exit; }
+[ -n "$missing" ] || { get_others; exit; }
 
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
@@ -100,4 +105,4 @@ if ! $install $missing >"$log" 2>&1; then
     exit 1
   }
 fi
-get_backends
+get_others

@@ -2,11 +2,12 @@
 # Lays Debian's Swift toolchain into the user's cache, where all checkouts share it, and prints the
 # folder: a root of its own, since the toolchain is of a newer Debian than what it is used on. Nothing
 # is installed. 0.6 GB to download, 2.6 GB on the disk. The packages come from this machine's Debian
-# mirror by apt with lists of its own, which checks their signatures.
+# mirror by apt with lists of its own, which checks their signatures. Only root can use it, by chroot.
 set -eu
 suite=trixie
 packages="swiftlang bash coreutils git libc6-dev libstdc++-14-dev"
 root=${XDG_CACHE_HOME:-$HOME/.cache}/taper/swift-$suite
+[ "$(id -u)" -eq 0 ] || { echo "swift_root.sh: only root can use Debian's Swift" >&2 && exit 1; }
 [ ! -f "$root/complete" ] || { echo "$root" && exit; }
 
 mkdir -p "${root%/*}"
