@@ -74,6 +74,10 @@ endfunction()
 function(taper_exports name map)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
+  if(APPLE)  # What is not hidden is what the headers declare.
+    target_link_options(${name} PRIVATE -Wl,-dead_strip)
+    return()
+  endif()
   target_link_options(${name} PRIVATE -Wl,--gc-sections)
   if(WIN32)
     target_compile_definitions(${name} PRIVATE TAPER_EXPORTS)
