@@ -27,6 +27,7 @@ def main():
     export("two.pte", f"sum={MODELS}/add.pt2", f"encode={MODELS}/bert_mini.pt2")
     export("outside.pte", MODELS / "mobilenet_v2.pt2", "-w", out / "outside.ptd")
     export("application.pte", MODELS / "mobilenet_v2.pt2", "--io=application")
+    export("digits.pte", ROOT / "demo/digits.pt2")
     custom = ROOT / "examples/custom_op"
     export("custom_op.pte", custom / "model.pt2", "--ops", custom / "ops.txt")
     export("delegated.pte", MODELS / "mobilenet_v2.pt2", "--backend", "xnnpack")

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Builds the Java package (bindings/java) and tests it on this machine's JVM.
+# Builds the Java package (bindings/java) and tests it on this machine's JVM, with the half of
+# examples/android that has nothing of Android.
 #
 #   scripts/java.sh [BUILD]              all of it; BUILD defaults to build/release
 #   scripts/java.sh --package [BUILD]    only the package, in build/java
 #
 # build/java gets taper-runtime-VERSION.jar, with the classes and the libraries of this machine;
 # taper-android-VERSION.aar, with those for each of Android's processors if ANDROID_NDK names the
-# NDK's folder, and with none if it does not; and a .pom for each. Needs what `scripts/deps.sh java`
+# NDK's folder, and with none if it does not; and a .pom for each. If ANDROID_JAR names the android.jar
+# of a platform of Android, the example's other half is compiled, too. Needs what `scripts/deps.sh java`
 # installs.
 set -eu
 cd "$(dirname "$0")/.."
@@ -93,10 +95,18 @@ python3 bindings/programs.py "$(pwd)/$build/bin/taper" "$programs"
 junit=/usr/share/java/junit4.jar:/usr/share/java/hamcrest-core.jar
 jar=$out/taper-runtime-$version.jar
 mkdir "$out/tests"
-javac -Xlint:all -Werror -cp "$jar:$junit" -d "$out/tests" "$source"/tests/dev/taper/*.java
+app=examples/android/app/src
+example=dev/taper/example
+javac -Xlint:all -Werror -cp "$jar:$junit" -d "$out/tests" "$source"/tests/dev/taper/*.java \
+  "$app/main/java/$example/Classifier.java" "$app/test/java/$example"/*.java
+if [ -n "${ANDROID_JAR:-}" ]; then
+  javac -Xlint:all -Werror -cp "$jar:$out/tests:$ANDROID_JAR" -d "$out/tests" \
+    "$app/main/java/$example/MainActivity.java"
+fi
 java -Xcheck:jni "-Dtaper.models=$(pwd)/test/models/data" "-Dtaper.programs=$(pwd)/$programs" \
+  "-Dtaper.demo=$(pwd)/demo" "-Dtaper.assets=$(pwd)/$app/main/assets" \
   -cp "$jar:$out/tests:$junit" org.junit.runner.JUnitCore dev.taper.ModelsTest dev.taper.ModelTest \
-  >"$out/tests.log" 2>&1 || {
+  dev.taper.example.ClassifierTest >"$out/tests.log" 2>&1 || {
   grep -v '^[[:space:]]*at ' "$out/tests.log" | tail -60 >&2
   fail "tests failed; see $out/tests.log"
 }
