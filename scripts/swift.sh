@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Swift package (bindings/swift) and runs its tests.
+# Builds the Swift package (bindings/swift) and runs its tests, and those of examples/ios.
 #
 #   scripts/swift.sh [BUILD]    BUILD defaults to build/release
 #
@@ -28,19 +28,24 @@ if ! command -v swift-test >/dev/null; then
   tree=/tree
 fi
 lib=$tree/$(dirname "$(find "$out/prefix" -name pkgconfig)")
-set -- env "PATH=/usr/libexec/swift/bin:$PATH" "LD_LIBRARY_PATH=$lib" "TAPER_ROOT=$tree" \
-  "TAPER_PROGRAMS=$tree/$out/programs" swift-test --package-path "$tree/bindings/swift" \
-  --scratch-path "$tree/$out/scratch" -Xcc "-I$tree/$out/prefix/include" -Xlinker "-L$lib"
-# What is mounted is seen by these processes alone, and goes with them.
-if [ -n "$root" ]; then
-  set -- unshare --mount sh -euc '
+
+# tests PACKAGE: runs the tests of the package in that folder.
+tests() {
+  log=$out/$(echo "$1" | tr / _).log
+  set -- env "PATH=/usr/libexec/swift/bin:$PATH" "LD_LIBRARY_PATH=$lib" "TAPER_ROOT=$tree" \
+    "TAPER_PROGRAMS=$tree/$out/programs" swift-test --package-path "$tree/$1" \
+    --scratch-path "$tree/$out/scratch/$1" -Xcc "-I$tree/$out/prefix/include" -Xlinker "-L$lib"
+  # What is mounted is seen by these processes alone, and goes with them.
+  [ -z "$root" ] || set -- unshare --mount sh -euc '
     mount -t proc proc "$0/proc"
     mount --bind /dev "$0/dev"
     mount --bind . "$0/tree"
     exec chroot "$0" "$@"' "$root" "$@"
-fi
-"$@" >"$out/tests.log" 2>&1 || {
-  grep -v ' \(started\|passed\)' "$out/tests.log" | tail -60 >&2
-  fail "tests failed; see $out/tests.log"
+  "$@" >"$log" 2>&1 || {
+    grep -v ' \(started\|passed\)' "$log" | tail -60 >&2
+    fail "tests failed; see $log"
+  }
+  grep 'Executed [0-9]* test' "$log" | tail -n 1
 }
-grep 'Executed [0-9]* tests' "$out/tests.log" | tail -n 1
+tests bindings/swift
+tests examples/ios
