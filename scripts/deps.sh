@@ -12,6 +12,7 @@
 #   scripts/deps.sh web      also what wasm and browser install, and a compiler for TypeScript
 #   scripts/deps.sh java     also a JDK, JUnit, and Python to compile the tests' programs
 #   scripts/deps.sh swift    also Swift in a root of its own, where none is on PATH (swift_root.sh)
+#   scripts/deps.sh macos    also pip, for a compiler for macOS (macos.sh)
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
 #   scripts/deps.sh windows  also a compiler for Windows, and wine to run its programs
 #   scripts/deps.sh browser  also a browser without a window, and Python to drive it
@@ -53,13 +54,14 @@ for extra in "$@"; do
       packages="$packages python3"
       command -v swift-test >/dev/null 2>&1 || then="$then $(dirname "$0")/swift_root.sh"
       ;;
+    macos) packages="$packages python3 python3-pip" ;;
     web) packages="$packages $wasm $browser node-typescript" ;;
     backends) add_backends $(cd "$backends" && ls -d */) ;;
     *)
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, web," \
-          "java, swift, arm64, windows, browser, backends, $known)" >&2
+          "java, swift, macos, arm64, windows, browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"
