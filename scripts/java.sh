@@ -7,9 +7,9 @@
 #
 # build/java gets taper-runtime-VERSION.jar, with the classes and the libraries of this machine;
 # taper-android-VERSION.aar, with those for each of Android's processors if ANDROID_NDK names the
-# NDK's folder, and with none if it does not; and a .pom for each. If ANDROID_JAR names the android.jar
-# of a platform of Android, the example's other half is compiled, too. Needs what `scripts/deps.sh java`
-# installs.
+# NDK's folder, and with none if it does not; and a .pom for each. If ANDROID_JAR names the
+# android.jar of a platform of Android, the example's other half is compiled, too. Needs what
+# `scripts/deps.sh java` installs.
 set -eu
 cd "$(dirname "$0")/.."
 what=all

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compiles the device half for 64-bit Macs on Linux and links libtaper.dylib, and compiles the runtime
-# for iOS: a check that nothing in it is of Linux alone. Nothing is run, and nothing of this is needed
-# on a Mac. The compiler, macOS's headers and the linker are those of Zig's Python package, which lies
-# in the user's cache (0.4 GB); the first time it also compiles the C++ library, which takes minutes.
-# Needs what `scripts/deps.sh macos` installs.
+# Compiles the device half on Linux for Macs with 64-bit ARM and links libtaper.dylib, and compiles
+# the runtime for iOS: a check that nothing in it is of Linux alone. Nothing is run, and a Mac needs
+# none of this. The compiler, macOS's headers and the linker are those of Zig's Python package, which
+# lies in the user's cache (0.4 GB); the first time it also compiles the C++ library, which takes
+# minutes. Needs what `scripts/deps.sh macos` installs.
 #
 #   scripts/macos.sh
 set -eu
@@ -35,7 +35,8 @@ get_tools() {
   python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$work" \
     "$package" >"$work/log" 2>&1 || fail "cannot install $package: $(tail -n 1 "$work/log")"
   # The package has the headers of macOS only; those of C are the same on iOS.
-  headers="-isystem $tools/ziglang/lib/libcxx/include -isystem $tools/ziglang/lib/libc/include/any-darwin-any"
+  lib=$tools/ziglang/lib
+  headers="-isystem $lib/libcxx/include -isystem $lib/libc/include/any-darwin-any"
   for system in macos.12.0 ios.15.0; do
     target="-target aarch64-$system"
     [ "$system" = macos.12.0 ] || target="$target $headers"

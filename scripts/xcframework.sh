@@ -38,8 +38,10 @@ END
 
 set --
 for preset in ios ios-simulator macos; do
-  cmake --preset "$preset" >"$out/$preset.log" 2>&1 && cmake --build --preset "$preset" \
-    --target taper_shared >>"$out/$preset.log" 2>&1 || fail "$preset does not build; see $out/$preset.log"
+  log=$out/$preset.log
+  cmake --preset "$preset" >"$log" 2>&1 &&
+    cmake --build --preset "$preset" --target taper_shared >>"$log" 2>&1 ||
+    fail "$preset does not build; see $log"
   # The linker has made a whole libtaper.dylib of these objects and libraries.
   mkdir "$out/$preset"
   libtool -static -no_warning_for_no_symbols -o "$out/$preset/libtaper.a" \

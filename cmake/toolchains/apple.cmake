@@ -1,5 +1,5 @@
-# macOS or iOS on 64-bit ARM, compiled on another system: TAPER_APPLE_TOOLS is a folder of programs for
-# one of them, which scripts/macos.sh gets. A Mac needs none of this.
+# macOS or iOS on 64-bit ARM, compiled on another system: TAPER_APPLE_TOOLS is a folder of programs
+# for one of them, which scripts/macos.sh gets. A Mac needs none of this.
 
 set(CMAKE_SYSTEM_NAME Darwin)
 set(CMAKE_SYSTEM_PROCESSOR arm64)

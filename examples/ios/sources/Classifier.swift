@@ -1,5 +1,5 @@
-// A model that says what is in an image: its input is float32 (1, channels, height, width) from 0 to
-// 1, with one channel for grey or three for red, green and blue; its output has a score for each
+// A model that says what is in an image: its input is float32 (1, channels, height, width) from 0
+// to 1, with one channel for grey or three for red, green and blue; its output has a score for each
 // label. There is nothing of iOS in it, so that it is tested on a desktop.
 
 import Foundation
@@ -37,7 +37,8 @@ public final class Classifier {
   /// red, green, blue, and one that is ignored.
   public func classify(_ pixels: [UInt8]) throws -> [Answer] {
     guard pixels.count == 4 * width * height else {
-      throw ClassifierError(description: "\(pixels.count) bytes are not \(width) x \(height) pixels")
+      throw ClassifierError(
+        description: "\(pixels.count) bytes are not \(width) x \(height) pixels")
     }
     let image = try Tensor(planes(of: pixels), shape: [1, channels, height, width])
     let scores = try model.run(image)[0].tensor().elements(as: Float.self)

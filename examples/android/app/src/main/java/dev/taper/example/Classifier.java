@@ -47,7 +47,7 @@ final class Classifier implements AutoCloseable {
     this.labels = labels;
   }
 
-  /** The answers for an image of width x height pixels, as Android's colours; the best comes first. */
+  /** The answers for width x height pixels, which are Android's colours; the best comes first. */
   List<Answer> classify(int[] pixels) {
     Value[] outputs = model.run(Tensor.of(planes(pixels), 1, channels, height, width));
     float[] scores = outputs[0].tensor().floats();
@@ -88,7 +88,10 @@ final class Classifier implements AutoCloseable {
     for (float score : scores) largest = Math.max(largest, score);
     float[] powers = new float[scores.length];
     float sum = 0;
-    for (int i = 0; i < scores.length; ++i) sum += powers[i] = (float) Math.exp(scores[i] - largest);
+    for (int i = 0; i < scores.length; ++i) {
+      powers[i] = (float) Math.exp(scores[i] - largest);
+      sum += powers[i];
+    }
     for (int i = 0; i < scores.length; ++i) powers[i] /= sum;
     return powers;
   }

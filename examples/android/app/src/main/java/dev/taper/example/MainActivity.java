@@ -111,7 +111,8 @@ public final class MainActivity extends Activity {
   // Scales by halves first, so that every pixel counts.
   private static int[] pixels(Bitmap bitmap, int width, int height) {
     while (bitmap.getWidth() >= 2 * width && bitmap.getHeight() >= 2 * height) {
-      bitmap = Bitmap.createScaledBitmap(bitmap, bitmap.getWidth() / 2, bitmap.getHeight() / 2, true);
+      bitmap =
+          Bitmap.createScaledBitmap(bitmap, bitmap.getWidth() / 2, bitmap.getHeight() / 2, true);
     }
     bitmap = Bitmap.createScaledBitmap(bitmap, width, height, true);
     int[] pixels = new int[width * height];

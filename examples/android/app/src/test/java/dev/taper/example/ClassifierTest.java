@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.Test;
 import org.junit.function.ThrowingRunnable;
 
-/** The example's half without Android, on the digits of demo/ with what PyTorch computes for them. */
+/** The half without Android, on the digits of demo/ with what PyTorch computes for them. */
 public final class ClassifierTest {
   private static final int SIDE = 8;
   private static final File ASSETS = new File(System.getProperty("taper.assets"));
