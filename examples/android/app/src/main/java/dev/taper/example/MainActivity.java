@@ -53,7 +53,9 @@ public final class MainActivity extends Activity {
                 CHOICE));
     LinearLayout column = new LinearLayout(this);
     column.setOrientation(LinearLayout.VERTICAL);
-    column.addView(image, new LinearLayout.LayoutParams(-1, 0, 1)); // As wide as its parent.
+    // As high as the rest leaves it room.
+    column.addView(
+        image, new LinearLayout.LayoutParams(LinearLayout.LayoutParams.MATCH_PARENT, 0, 1));
     column.addView(text);
     column.addView(button);
     setContentView(column);
