@@ -7,19 +7,9 @@
 #include <cstring>
 
 #include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
-// gcc 12 warns of its own header's undefined vectors.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#else
-#include <immintrin.h>
-#endif
-
 #define TAPER_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 #define TAPER_VNNI_INLINE TAPER_VNNI inline __attribute__((always_inline))
 #endif

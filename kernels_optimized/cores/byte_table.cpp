@@ -47,18 +47,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#if defined(__x86_64__)
-// gcc 12 warns of its own header's undefined vectors.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#else
-#include <immintrin.h>
-#endif
+#include "kernels_optimized/engine/x86_intrinsics.h"
 
+#if defined(__x86_64__)
 #define TAPER_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 #endif
 

@@ -8,20 +8,11 @@
 #include <algorithm>
 
 #include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
 
 #include <cpuid.h>
-// gcc 12 warns of its own header's undefined vectors.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#else
-#include <immintrin.h>
-#endif
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
