@@ -109,7 +109,8 @@ sanitized() {
   cp bindings/python/taper/*.py "$out/site/taper"
   libraries="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libstdc++.so)"
   (cd bindings/python/tests && LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0 \
-    PYTHONPATH=$out/site TAPER_TESTS_UNDER_ASAN=1 python3 -m unittest -q test_runtime test_compiler test_tools)
+    PYTHONPATH=$out/site TAPER_TESTS_UNDER_ASAN=1 \
+    python3 -m unittest -q test_runtime test_compiler test_tools)
 }
 
 if [ "${1:-}" = --asan ]; then
