@@ -13,6 +13,7 @@
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels_optimized/engine/bfloat_vectors.h"
 #include "kernels_optimized/engine/vectors.h"
 
 #if TAPER_VECTOR_TARGET
@@ -47,16 +48,7 @@ struct BFloat16 {
   static HWY_INLINE Vec load(const Lane* from) {
     return hn::BitCast(kTag, hn::ShiftLeft<16>(hn::PromoteTo(kBits, hn::LoadU(kShorts, from))));
   }
-  // Rounds to nearest even; NaN stays NaN.
-  static HWY_INLINE void store(Vec x, Lane* to) {
-    const auto bits = hn::BitCast(kBits, x);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(kBits, 1));
-    const auto nearest = hn::Add(bits, hn::Add(odd, hn::Set(kBits, 0x7fff)));
-    const Vec kept = hn::IfThenElse(hn::IsNaN(x), hn::BitCast(kTag, hn::Set(kBits, 0x7fc00000)),
-                                    hn::BitCast(kTag, nearest));
-    const auto upper = hn::BitCast(kInts, hn::ShiftRight<16>(hn::BitCast(kBits, kept)));
-    hn::StoreU(hn::DemoteTo(kShorts, upper), kShorts, to);
-  }
+  static HWY_INLINE void store(Vec x, Lane* to) { store_bfloat(x, to); }
 };
 
 struct Byte {

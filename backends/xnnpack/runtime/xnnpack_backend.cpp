@@ -28,28 +28,29 @@ struct Requests {
   bool prefer_bfloat = false;
 };
 
-Status read_flag(const CompileSpec& spec, const char* problem, bool* flag) {
-  TAPER_REQUIRE(spec.value.size() == 1 && spec.value[0] <= 1, Error::kDelegateInvalidCompatibility,
-                problem);
-  *flag = spec.value[0] == 1;
-  return {};
-}
+struct Flag {
+  const char* key;
+  bool Requests::*requested;
+  const char* problem;
+};
+constexpr Flag kFlags[] = {
+    {xnnpack::kShareWorkspace, &Requests::share_workspace,
+     "the compile spec share_workspace is not one byte that is 0 or 1"},
+    {xnnpack::kPreferHalf, &Requests::prefer_half,
+     "the compile spec prefer_float16 is not one byte that is 0 or 1"},
+    {xnnpack::kPreferBfloat, &Requests::prefer_bfloat,
+     "the compile spec prefer_bfloat16 is not one byte that is 0 or 1"},
+};
 
 Result<Requests> read_requests(CompileSpecs specs) {
   Requests requests;
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i].key == xnnpack::kShareWorkspace) {
-      TAPER_TRY(read_flag(specs[i],
-                          "the compile spec share_workspace is not one byte that is 0 or 1",
-                          &requests.share_workspace));
-    } else if (specs[i].key == xnnpack::kPreferHalf) {
-      TAPER_TRY(read_flag(specs[i],
-                          "the compile spec prefer_float16 is not one byte that is 0 or 1",
-                          &requests.prefer_half));
-    } else if (specs[i].key == xnnpack::kPreferBfloat) {
-      TAPER_TRY(read_flag(specs[i],
-                          "the compile spec prefer_bfloat16 is not one byte that is 0 or 1",
-                          &requests.prefer_bfloat));
+    const auto& value = specs[i].value;
+    for (const Flag& flag : kFlags) {
+      if (specs[i].key != flag.key) continue;
+      TAPER_REQUIRE(value.size() == 1 && value[0] <= 1, Error::kDelegateInvalidCompatibility,
+                    flag.problem);
+      requests.*flag.requested = value[0] == 1;
     }
   }
   return requests;
@@ -64,20 +65,12 @@ XnnpackBackend::~XnnpackBackend() = default;
 
 bool XnnpackBackend::is_available() const { return xnnpack::start_library(); }
 
-Result<bool> XnnpackBackend::chooses_half(bool prefers) const {
+Result<bool> XnnpackBackend::chooses(bool prefers, bool (*computes)(Numbers),
+                                     const char* problem) const {
   if (!prefers) return false;
-  const bool has_half = xnnpack::computes_in_half(options_.numbers);
-  TAPER_REQUIRE(has_half || options_.numbers != Numbers::kRounded, Error::kNotSupported,
-                "XNNPACK has no float16 kernels for this processor");
-  return has_half;
-}
-
-Result<bool> XnnpackBackend::chooses_bfloat(bool prefers) const {
-  if (!prefers) return false;
-  const bool has_bfloat = xnnpack::computes_in_bfloat(options_.numbers);
-  TAPER_REQUIRE(has_bfloat || options_.numbers != Numbers::kRounded, Error::kNotSupported,
-                "there are no bfloat16 products for this processor");
-  return has_bfloat;
+  const bool does = computes(options_.numbers);
+  TAPER_REQUIRE(does || options_.numbers != Numbers::kRounded, Error::kNotSupported, problem);
+  return does;
 }
 
 Status XnnpackBackend::prepare(bool shares_workspace) {
@@ -101,9 +94,11 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   TAPER_REQUIRE(is_available(), Error::kNotSupported, "XNNPACK has no kernels for this processor");
   const Result<Requests> requests = read_requests(specs);
   TAPER_TRY(requests.status());
-  const Result<bool> in_half = chooses_half(requests->prefer_half);
+  const Result<bool> in_half = chooses(requests->prefer_half, xnnpack::computes_in_half,
+                                       "XNNPACK has no float16 kernels for this processor");
   TAPER_TRY(in_half.status());
-  const Result<bool> in_bfloat = chooses_bfloat(requests->prefer_bfloat);
+  const Result<bool> in_bfloat = chooses(requests->prefer_bfloat, xnnpack::computes_in_bfloat,
+                                         "there are no bfloat16 products for this processor");
   TAPER_TRY(in_bfloat.status());
   const bool shares = requests->share_workspace || options_.share_workspace;
   TAPER_TRY(prepare(shares));

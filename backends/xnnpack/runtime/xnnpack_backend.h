@@ -89,9 +89,9 @@ class XnnpackBackend final : public BackendInterface {
   static void tell_memory(const void* handle, MemoryListener& listener);
 
  private:
-  // Whether a graph that prefers float16, or bfloat16, is computed in it.
-  Result<bool> chooses_half(bool prefers) const;
-  Result<bool> chooses_bfloat(bool prefers) const;
+  // Whether a graph that prefers other numbers than float32 is computed in them: `computes` says
+  // which processors can; `problem` is what is wrong if this one has to.
+  Result<bool> chooses(bool prefers, bool (*computes)(Numbers), const char* problem) const;
   // Creates what handles share when the first handle is created.
   Status prepare(bool shares_workspace);
 

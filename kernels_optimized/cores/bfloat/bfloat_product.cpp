@@ -1,5 +1,4 @@
-// Rounds, packs, and computes in float32 what other processors compute in bfloat16; see
-// bfloat_product.h.
+// Packs, and computes in float32 what other processors compute in bfloat16; see bfloat_product.h.
 
 #include "kernels_optimized/cores/bfloat/bfloat_product.h"
 
@@ -9,66 +8,50 @@
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels_optimized/engine/bfloat_vectors.h"
+#include "kernels_optimized/engine/vectors.h"
 
 #if TAPER_VECTOR_TARGET
 HWY_BEFORE_NAMESPACE();
 namespace taper::optimized {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 constexpr uint32_t kUpperHalf = 0xffff0000;
 
-// Adding half a step, less the smallest part of it where the number below is even, carries into the
-// upper half where it has to.
 // Rounds pieces of 32 numbers, which are written `step` apart.
 void round_form(const float* from, int64_t pieces, int64_t step, uint16_t* to) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToUnsigned<decltype(d)> bits;
-  const hn::RebindToSigned<decltype(bits)> wide;
-  const hn::Rebind<uint16_t, decltype(d)> halves;
-  const size_t terms = kBfloatTerms;
-  for (int64_t piece = 0; piece < pieces; ++piece, from += terms, to += step) {
-    for (size_t i = 0; i < terms; i += hn::Lanes(d)) {
-      const auto value = hn::LoadU(d, from + i);
-      const auto whole = hn::BitCast(bits, value);
-      const auto is_odd = hn::And(hn::ShiftRight<16>(whole), hn::Set(bits, 1));
-      const auto rounded = hn::Add(whole, hn::Add(is_odd, hn::Set(bits, 0x7fff)));
-      const auto quiet = hn::Or(whole, hn::Set(bits, 0x400000));
-      const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
-      const auto half = hn::BitCast(wide, hn::ShiftRight<16>(kept));
-      hn::StoreU(hn::DemoteTo(halves, half), halves, to + i);
+  for (int64_t piece = 0; piece < pieces; ++piece, from += kBfloatTerms, to += step) {
+    for (int64_t i = 0; i < kBfloatTerms; i += kLanes) {
+      store_bfloat(hn::LoadU(kTag, from + i), to + i);
     }
   }
 }
 
 // Up to kRows rows of a panel, a vector of its columns at a time.
-template <size_t kRows>
+template <int64_t kRows>
 void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel, float* sums) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::RebindToUnsigned<Tag> bits;
   const uint16_t* const rows = p.rows + bfloat_row_place(row, p.terms);
   const auto* const weights =
       reinterpret_cast<const uint32_t*>(p.weights + panel * kBfloatColumns * p.terms);
   const auto widened = [&](uint16_t half) {
-    return hn::BitCast(d, hn::Set(bits, static_cast<uint32_t>(half) << 16));
+    return hn::BitCast(kTag, hn::Set(bits, static_cast<uint32_t>(half) << 16));
   };
-  const size_t columns = kBfloatColumns;
-  for (size_t c = 0; c < columns; c += hn::Lanes(d)) {
-    decltype(hn::Zero(d)) sum[kRows];
-    for (auto& each : sum) each = hn::Zero(d);
+  for (int64_t c = 0; c < kBfloatColumns; c += kLanes) {
+    Vec sum[kRows];
+    for (Vec& each : sum) each = hn::Zero(kTag);
     for (int64_t k = 0; k < p.terms; k += 2) {
-      const auto pair = hn::LoadU(bits, weights + static_cast<size_t>(k) / 2 * columns + c);
-      const auto first = hn::BitCast(d, hn::ShiftLeft<16>(pair));
-      const auto second = hn::BitCast(d, hn::And(pair, hn::Set(bits, kUpperHalf)));
-      for (size_t i = 0; i < kRows; ++i) {
-        const uint16_t* factors = rows + k / kBfloatTerms * kBfloatPiece +
-                                  static_cast<int64_t>(i) * kBfloatTerms + k % kBfloatTerms;
+      const auto pair = hn::LoadU(bits, weights + k / 2 * kBfloatColumns + c);
+      const auto first = hn::BitCast(kTag, hn::ShiftLeft<16>(pair));
+      const auto second = hn::BitCast(kTag, hn::And(pair, hn::Set(bits, kUpperHalf)));
+      for (int64_t i = 0; i < kRows; ++i) {
+        const uint16_t* factors =
+            rows + k / kBfloatTerms * kBfloatPiece + i * kBfloatTerms + k % kBfloatTerms;
         sum[i] = hn::MulAdd(widened(factors[0]), first, sum[i]);
         sum[i] = hn::MulAdd(widened(factors[1]), second, sum[i]);
       }
     }
-    for (size_t i = 0; i < kRows; ++i) hn::StoreU(sum[i], d, sums + i * columns + c);
+    for (int64_t i = 0; i < kRows; ++i) hn::StoreU(sum[i], kTag, sums + i * kBfloatColumns + c);
   }
 }
 
@@ -84,10 +67,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "kernels_optimized/cores/bfloat/native_products.h"
+#include "kernels_portable/engine/half.h"
 
 namespace taper::optimized {
 namespace {
@@ -96,12 +78,7 @@ using Round = void (*)(const float* from, int64_t pieces, int64_t step, uint16_t
 using Multiply = void (*)(const BfloatProduct& p, int64_t row, int64_t rows, int64_t panel,
                           float* sums);
 
-uint16_t rounded(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
+uint16_t rounded(float value) { return portable::float_to_bfloat16(value).bits; }
 
 // Rounds the numbers that fill pieces of 32, which are written `step` apart, and returns how many.
 int64_t round_pieces(const float* from, int64_t count, int64_t step, uint16_t* to) {
@@ -147,23 +124,25 @@ BfloatForm best_bfloat_form() {
 
 void round_to_bfloat(const float* from, int64_t count, uint16_t* to) {
   const int64_t whole = round_pieces(from, count, kBfloatTerms, to);
-  for (int64_t i = whole; i < count; ++i) to[i] = rounded(from[i]);
+  std::transform(from + whole, from + count, to + whole, rounded);
 }
 
 void place_bfloat_row(const float* row, int64_t terms, uint16_t* to) {
   const int64_t whole = round_pieces(row, terms, kBfloatPiece, to);
   if (whole == terms) return;
   uint16_t* const last = to + whole / kBfloatTerms * kBfloatPiece;
-  std::fill(last, last + kBfloatTerms, uint16_t{0});
-  for (int64_t i = whole; i < terms; ++i) last[i - whole] = rounded(row[i]);
+  std::transform(row + whole, row + terms, last, rounded);
+  std::fill(last + terms - whole, last + kBfloatTerms, uint16_t{0});
 }
 
 void place_bfloat_row(const uint16_t* row, int64_t terms, uint16_t* to) {
-  for (int64_t i = 0; i < terms; i += kBfloatTerms, to += kBfloatPiece) {
-    const int64_t count = std::min(kBfloatTerms, terms - i);
-    std::copy_n(row + i, count, to);
-    std::fill(to + count, to + kBfloatTerms, uint16_t{0});
+  int64_t i = 0;
+  for (; i + kBfloatTerms <= terms; i += kBfloatTerms, to += kBfloatPiece) {
+    std::copy_n(row + i, kBfloatTerms, to);
   }
+  if (i == terms) return;
+  std::copy(row + i, row + terms, to);
+  std::fill(to + terms - i, to + kBfloatTerms, uint16_t{0});
 }
 
 void pack_bfloat(const BfloatSource& weights, uint16_t* to) {

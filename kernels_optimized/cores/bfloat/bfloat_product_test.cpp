@@ -5,22 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "kernels_optimized/cores/gemm.h"
 #include "kernels_optimized/engine/dispatch.h"
+#include "kernels_portable/engine/half.h"
 
 namespace taper::optimized {
 namespace {
 
-float widened(uint16_t half) {
-  const uint32_t bits = static_cast<uint32_t>(half) << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
+float widened(uint16_t half) { return portable::bfloat16_to_float({half}); }
 
 uint16_t rounded(float value) {
   uint16_t half;

@@ -41,7 +41,7 @@ struct Features {
 };
 
 // A process has the matrix unit once it has asked for it, if the system agrees.
-bool may_use_matrix_unit() {
+bool get_matrix_unit() {
 #if defined(__linux__)
   constexpr int kRequest = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
@@ -50,7 +50,7 @@ bool may_use_matrix_unit() {
 #endif
 }
 
-Features features() {
+Features find_features() {
   if (level() < Level::kAvx512) return {};
   unsigned a, b, c, d;
   Features found;
@@ -58,7 +58,12 @@ Features features() {
   found.pairs = (a >> 5 & 1) != 0;
   __get_cpuid_count(7, 0, &a, &b, &c, &d);
   constexpr unsigned kUnit = 1U << 22 | 1U << 24;  // Of bfloat16, and of tiles at all.
-  found.tiles = found.pairs && (d & kUnit) == kUnit && may_use_matrix_unit();
+  found.tiles = found.pairs && (d & kUnit) == kUnit && get_matrix_unit();
+  return found;
+}
+
+const Features& features() {
+  static const Features found = find_features();
   return found;
 }
 
@@ -225,15 +230,8 @@ TAPER_TILES void multiply_columns(const BfloatProduct& p, int64_t row, int64_t p
 
 }  // namespace
 
-bool has_bfloat_pairs() {
-  static const bool has = features().pairs;
-  return has;
-}
-
-bool has_bfloat_tiles() {
-  static const bool has = features().tiles;
-  return has;
-}
+bool has_bfloat_pairs() { return features().pairs; }
+bool has_bfloat_tiles() { return features().tiles; }
 
 void multiply_pairs(const BfloatProduct& product, int64_t begin, int64_t end) {
   for (int64_t panel = begin; panel < end; ++panel) multiply_panel(product, panel);

@@ -6,7 +6,6 @@
 #include <pthreadpool.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
@@ -17,7 +16,6 @@ namespace taper::xnnpack {
 namespace {
 
 using optimized::BfloatForm;
-using optimized::kBfloatColumns;
 using optimized::kBfloatRows;
 using optimized::WindowShape;
 
@@ -163,6 +161,13 @@ Status BfloatStage::build(const XnnNode& node, Span<const XnnValue> values, cons
 
 Status BfloatStage::reshape(Span<const XnnValue> values) {
   layer_ = layer_of(*node_, values);
+  const bool is_small = layer_.rows * layer_.terms * layer_.columns < kLeastShared;
+  used_pool_ = is_small ? nullptr : pool_;
+  blocks_ = static_cast<size_t>((layer_.rows + block_rows(layer_) - 1) / block_rows(layer_));
+  const auto panels = static_cast<size_t>(optimized::bfloat_panels(layer_.columns));
+  const size_t threads = pthreadpool_get_threads_count(used_pool_);
+  const size_t tasks = threads > 1 ? threads * kTasks : 1;
+  shares_ = std::min(panels, (tasks + blocks_ - 1) / std::max(blocks_, size_t{1}));
   return {};
 }
 
@@ -235,7 +240,7 @@ void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t shar
   product.row_count = std::min(block_rows(layer), layer.rows - first);
   product.out += first * product.out_step;
   product.rows = self.rounded_ + first * product.terms;
-  if (!self.rounds_first_) self.round_pixels(first, first + product.row_count);
+  if (!self.rounds_first()) self.round_pixels(first, first + product.row_count);
   if (layer.has_window) {
     uint16_t* const rows = self.gathered_ + static_cast<int64_t>(thread) * block_size(layer);
     uint16_t* const row = rows + block_rows(layer) * product.terms;
@@ -253,20 +258,11 @@ void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t shar
 }
 
 Status BfloatStage::run() {
-  const bool is_small = layer_.rows * layer_.terms * layer_.columns < kLeastShared;
-  const pthreadpool_t pool = is_small ? nullptr : pool_;
-  const int64_t rows = block_rows(layer_);
-  const auto blocks = static_cast<size_t>((layer_.rows + rows - 1) / rows);
-  const auto panels = static_cast<size_t>(optimized::bfloat_panels(layer_.columns));
-  const size_t threads = pthreadpool_get_threads_count(pool);
-  const size_t tasks = threads > 1 ? threads * kTasks : 1;
-  shares_ = std::min(panels, (tasks + blocks - 1) / std::max(blocks, size_t{1}));
-  rounds_first_ = layer_.has_window || shares_ > 1;
-  if (rounds_first_) {
+  if (rounds_first()) {
     const auto lines = static_cast<size_t>(layer_.window.images * layer_.window.height);
-    pthreadpool_parallelize_1d_tile_1d(pool, round_rows, this, lines, kRoundedRows, 0);
+    pthreadpool_parallelize_1d_tile_1d(used_pool_, round_rows, this, lines, kRoundedRows, 0);
   }
-  pthreadpool_parallelize_2d_with_thread(pool, multiply, this, blocks, shares_, 0);
+  pthreadpool_parallelize_2d_with_thread(used_pool_, multiply, this, blocks_, shares_, 0);
   return {};
 }
 

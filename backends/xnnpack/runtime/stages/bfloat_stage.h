@@ -38,6 +38,8 @@ class BfloatStage final : public Stage {
   static int64_t block_size(const Layer& layer);
 
   Status find_weights(const XnnNode& node, const XnnValue& filter, const Shared& shared);
+  // If not, each block rounds its own rows.
+  bool rounds_first() const { return layer_.has_window || shares_ > 1; }
   void round_pixels(int64_t begin, int64_t end) const;
   // Tasks of the pool: rounds some rows of the image; computes a share of the columns of a block.
   static void round_rows(void* stage, size_t first, size_t rows);
@@ -49,9 +51,9 @@ class BfloatStage final : public Stage {
   optimized::BfloatForm form_ = optimized::BfloatForm::kFloats;
   Layer layer_;
   optimized::BfloatProduct product_;
-  OwnFilters own_weights_;  // Without a cache of weights.
-  size_t shares_ = 1;
-  bool rounds_first_ = true;  // If not, each block rounds its own rows.
+  OwnFilters own_weights_;             // Without a cache of weights.
+  pthreadpool_t used_pool_ = nullptr;  // Null if the layer is small.
+  size_t blocks_ = 0, shares_ = 1;     // Of rows, and of the columns of a block.
   const float* image_ = nullptr;
   uint16_t* rounded_ = nullptr;   // The image; without windows, in panels of rows.
   uint16_t* gathered_ = nullptr;  // A block for each thread.

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "backends/xnnpack/runtime/stages/own_stage.h"
 #include "backends/xnnpack/runtime/stages/stages_for_test.h"
+#include "kernels_portable/engine/half.h"
 #include "test/support/scratch_folder.h"
 
 namespace taper::xnnpack {
@@ -29,13 +29,8 @@ XnnpackOptions with(Numbers numbers, uint32_t threads = 1) {
   return options;
 }
 
-// Exact: a number whose lower half is 0 is a bfloat16.
 double rounded(float value) {
-  uint16_t half;
-  optimized::round_to_bfloat(&value, 1, &half);
-  const uint32_t bits = static_cast<uint32_t>(half) << 16;
-  std::memcpy(&value, &bits, sizeof(value));
-  return static_cast<double>(value);
+  return static_cast<double>(portable::bfloat16_to_float(portable::float_to_bfloat16(value)));
 }
 
 class BfloatStages : public testing::Test {
