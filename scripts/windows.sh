@@ -131,8 +131,12 @@ quietly() {
 # lines as it does (the examples); BUILD's other backends; all models once more, and faults planted one
 # by one, which is slow.
 no_such="Interrupt*:Progress*:Sign.MakesAKey*:Cache.WhatOthers*:SharedLibrary*:ExecutorRunner.Holds*"
-elsewhere="BackendOption.OptionsForThe*:BackendOption.Half*:Backends.EveryPair*:Compare.Names*"
+elsewhere="BackendOption.OptionsForThe*:BackendOption.Rounded*:Backends.EveryPair*:Compare.Names*"
 elsewhere="$elsewhere:Compare.Looks*:Compare.*AgreeWith*"
+for name in $(echo "$no_such:$elsewhere" | tr : '\n'); do
+  "$build/bin/test_cli_test" --gtest_list_tests "--gtest_filter=$name" | grep -q '^  ' ||
+    fail "no test is called $name any more"
+done
 (
   TAPER_TEST_PROGRAMS=$out/programs
   export TAPER_TEST_PROGRAMS
