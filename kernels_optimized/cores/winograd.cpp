@@ -3,6 +3,7 @@
 
 #include "kernels_optimized/cores/winograd.h"
 
+#include <type_traits>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
@@ -135,12 +136,25 @@ HWY_INLINE void transform(const float* const* from, int64_t channel, int64_t cou
   }
 }
 
+// to = matrix * from, for a column `from`; element i of `to` is at to + i * stride.
 template <typename Matrix>
+HWY_INLINE void transform_line(const float* const* from, int64_t channel, int64_t count, float* to,
+                               int64_t stride) {
+  Vec x[Matrix::kColumns], y[Matrix::kRows];
+  TAPER_UNROLL
+  for (int i = 0; i < Matrix::kColumns; ++i) x[i] = load_count(from[i] + channel, count);
+  multiply<Matrix>(x, y);
+  TAPER_UNROLL
+  for (int i = 0; i < Matrix::kRows; ++i) store_count(y[i], to + i * stride + channel, count);
+}
+
+template <typename Matrix, bool kIsSquare>
 HWY_INLINE void transform_channels(const float* const* from, int64_t channels, float* to,
                                    int64_t stride) {
+  constexpr auto kTransform = kIsSquare ? transform<Matrix> : transform_line<Matrix>;
   int64_t c = 0;
-  for (; c + kLanes <= channels; c += kLanes) transform<Matrix>(from, c, kLanes, to, stride);
-  if (c < channels) transform<Matrix>(from, c, channels - c, to, stride);
+  for (; c + kLanes <= channels; c += kLanes) kTransform(from, c, kLanes, to, stride);
+  if (c < channels) kTransform(from, c, channels - c, to, stride);
 }
 
 // The position of the first result of a tile.
@@ -150,9 +164,9 @@ struct Corner {
 
 // Where tile `index` along a side begins: those of the image that begins at 0 come first, then
 // those of the image that begins at 1.
-HWY_INLINE int64_t start_of(const WinogradShape& s, int64_t index, int64_t size, int64_t dilation) {
-  const int64_t each = s.tiles_along(size, dilation);
-  return index / each + index % each * s.tile * dilation;
+HWY_INLINE int64_t start_of(int64_t index, int64_t size, int64_t dilation, int64_t width) {
+  const int64_t each = WinogradShape::tiles_along(size, dilation, width);
+  return index / each + index % each * width * dilation;
 }
 
 // Tiles of the slices of a volume that lie one behind another are neighbours.
@@ -160,8 +174,8 @@ HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
   const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
   const int64_t column = tile / s.out_depth, inside = column % each;
   const int64_t image = column / each * s.out_depth + tile % s.out_depth;
-  return {image, start_of(s, inside / across, s.out_height, s.dilation_down),
-          start_of(s, inside % across, s.out_width, s.dilation_across)};
+  return {image, start_of(inside / across, s.out_height, s.dilation_down, s.tile_height()),
+          start_of(inside % across, s.out_width, s.dilation_across, s.tile_width())};
 }
 
 // The slice that a tap of a slice of the result reads, or the image itself; -1 if it lies outside.
@@ -170,17 +184,18 @@ HWY_INLINE int64_t slice_of(const WinogradShape& s, int64_t image, int64_t tap) 
   return at >= 0 && at < s.depth ? image / s.out_depth * s.depth + at : -1;
 }
 
-template <int kTile>
+// The pixels of a patch, row by row.
 HWY_INLINE void find_pixels(const WinogradShape& s, const Corner& corner, int64_t slice,
                             const float* image, const float* zeros, const float** pixels) {
-  constexpr int kSide = kTile + 2;
-  for (int i = 0; i < kSide; ++i) {
+  const int64_t height = s.tile_height() + s.window_height - 1;
+  const int64_t width = s.tile_width() + s.window_width - 1;
+  for (int64_t i = 0; i < height; ++i) {
     const int64_t y = corner.row + i * s.dilation_down - s.padding_top;
-    for (int j = 0; j < kSide; ++j) {
+    for (int64_t j = 0; j < width; ++j) {
       const int64_t x = corner.column + j * s.dilation_across - s.padding_left;
       const bool inside = slice >= 0 && y >= 0 && y < s.height && x >= 0 && x < s.width;
       const int64_t place = (slice * s.height + y) * s.width + x;
-      pixels[i * kSide + j] = inside ? image + place * s.groups * s.channels : zeros;
+      *pixels++ = inside ? image + place * s.groups * s.channels : zeros;
     }
   }
 }
@@ -197,7 +212,7 @@ HWY_INLINE void copy_rows(const float* from, int64_t channels, int64_t points, i
 
 // A tap reads the slice that the next tap of an earlier slice has read: its patch is copied, if the
 // tile of that slice is among the rows to be computed.
-template <int kTile>
+template <int kTile, bool kIsSquare>
 void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
                      const float* zeros, float* to) {
   constexpr int kSide = kTile + 2;
@@ -212,17 +227,41 @@ void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const f
         continue;
       }
       const float* pixels[kSide * kSide];
-      find_pixels<kTile>(s, corner, slice_of(s, corner.image, tap), image, zeros, pixels);
-      transform_channels<typename Winograd<kTile>::Input>(pixels, s.channels, row, stride);
+      find_pixels(s, corner, slice_of(s, corner.image, tap), image, zeros, pixels);
+      using Matrix = typename Winograd<kTile>::Input;
+      transform_channels<Matrix, kIsSquare>(pixels, s.channels, row, stride);
     }
   }
 }
 
-// Transforms one vector of channels of one tile back and writes the pixels that lie inside the
-// result.
+// What is applied to one vector of channels of the results.
+struct Finish {
+  Vec bias, min, max;
+  int64_t channel, count;
+
+  HWY_INLINE Finish(const WinogradOutput& last, int64_t first, int64_t channels)
+      : bias(last.bias != nullptr ? load_count(last.bias + first, channels) : hn::Zero(kTag)),
+        min(hn::Set(kTag, last.min)),
+        max(hn::Set(kTag, last.max)),
+        channel(first),
+        count(channels) {}
+
+  // Writes the results whose pixels lie inside.
+  template <int kTile>
+  HWY_INLINE void store(const Vec (&results)[kTile], float* const* pixels) const {
+    TAPER_UNROLL
+    for (int j = 0; j < kTile; ++j) {
+      if (pixels[j] == nullptr) continue;
+      const Vec result = at_most(at_least(hn::Add(results[j], bias), min), max);
+      store_count(result, pixels[j] + channel, count);
+    }
+  }
+};
+
+// Transforms one vector of channels of one square tile back and writes it.
 template <int kTile>
-HWY_INLINE void finish_tile(const float* products, int64_t stride, const WinogradOutput& last,
-                            float* const* pixels, int64_t channel, int64_t count) {
+HWY_INLINE void finish_square(const float* products, int64_t stride, const Finish& finish,
+                              float* const* pixels) {
   using Matrix = typename Winograd<kTile>::Output;
   constexpr int kSide = kTile + 2;
   Vec between[kSide][kTile];
@@ -231,79 +270,109 @@ HWY_INLINE void finish_tile(const float* products, int64_t stride, const Winogra
     Vec x[kSide];
     TAPER_UNROLL
     for (int i = 0; i < kSide; ++i) {
-      x[i] = load_count(products + (i * kSide + j) * stride + channel, count);
+      x[i] = load_count(products + (i * kSide + j) * stride, finish.count);
     }
     multiply<Matrix>(x, between[j]);
   }
-  const Vec bias = last.bias != nullptr ? load_count(last.bias + channel, count) : hn::Zero(kTag);
-  const Vec min = hn::Set(kTag, last.min), max = hn::Set(kTag, last.max);
   TAPER_UNROLL
   for (int i = 0; i < kTile; ++i) {
     Vec x[kSide], y[kTile];
     TAPER_UNROLL
     for (int j = 0; j < kSide; ++j) x[j] = between[j][i];
     multiply<Matrix>(x, y);
-    TAPER_UNROLL
-    for (int j = 0; j < kTile; ++j) {
-      float* pixel = pixels[i * kTile + j];
-      if (pixel == nullptr) continue;
-      store_count(at_most(at_least(hn::Add(y[j], bias), min), max), pixel + channel, count);
+    finish.store(y, pixels + i * kTile);
+  }
+}
+
+// The same for a tile in one dimension.
+template <int kTile>
+HWY_INLINE void finish_line(const float* products, int64_t stride, const Finish& finish,
+                            float* const* pixels) {
+  Vec x[kTile + 2], y[kTile];
+  TAPER_UNROLL
+  for (int i = 0; i < kTile + 2; ++i) x[i] = load_count(products + i * stride, finish.count);
+  multiply<typename Winograd<kTile>::Output>(x, y);
+  finish.store(y, pixels);
+}
+
+template <int kTile, bool kIsSquare>
+HWY_INLINE void finish_tile(const float* products, int64_t stride, const WinogradOutput& last,
+                            float* const* pixels, int64_t channel, int64_t count) {
+  const Finish finish(last, channel, count);
+  constexpr auto kFinish = kIsSquare ? finish_square<kTile> : finish_line<kTile>;
+  kFinish(products + channel, stride, finish, pixels);
+}
+
+// The pixels of a tile's results, row by row; null where they lie outside.
+HWY_INLINE void find_results(const WinogradShape& s, const Corner& corner, float* out,
+                             float** pixels) {
+  for (int64_t i = 0; i < s.tile_height(); ++i) {
+    for (int64_t j = 0; j < s.tile_width(); ++j) {
+      const int64_t y = corner.row + i * s.dilation_down;
+      const int64_t x = corner.column + j * s.dilation_across;
+      const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
+      const bool inside = y < s.out_height && x < s.out_width;
+      *pixels++ = inside ? out + place * s.groups * s.out_channels : nullptr;
     }
   }
 }
 
-template <int kTile>
+template <int kTile, bool kIsSquare>
 void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const float* products,
                       const WinogradOutput& last, float* out) {
   const int64_t channels = s.out_channels;
   for (int64_t r = tiles.begin; r < tiles.end; ++r) {
-    const Corner corner = corner_of(s, tiles.first + r);
     float* pixels[kTile * kTile];
-    for (int i = 0; i < kTile; ++i) {
-      for (int j = 0; j < kTile; ++j) {
-        const int64_t y = corner.row + i * s.dilation_down;
-        const int64_t x = corner.column + j * s.dilation_across;
-        const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
-        const bool inside = y < s.out_height && x < s.out_width;
-        pixels[i * kTile + j] = inside ? out + place * s.groups * channels : nullptr;
-      }
-    }
+    find_results(s, corner_of(s, tiles.first + r), out, pixels);
     const float* row = products + r * channels;
     const int64_t stride = tiles.rows * channels;
     int64_t c = 0;
     for (; c + kLanes <= channels; c += kLanes) {
-      finish_tile<kTile>(row, stride, last, pixels, c, kLanes);
+      finish_tile<kTile, kIsSquare>(row, stride, last, pixels, c, kLanes);
     }
-    if (c < channels) finish_tile<kTile>(row, stride, last, pixels, c, channels - c);
+    if (c < channels) finish_tile<kTile, kIsSquare>(row, stride, last, pixels, c, channels - c);
   }
 }
 
-template <int kTile>
+template <int kTile, bool kIsSquare>
 void transform_filters(const WinogradShape& s, const float* filters, float* to) {
+  using Matrix = typename Winograd<kTile>::Filter;
   for (int64_t o = 0; o < s.out_channels; ++o) {
     const float* taps[9];
-    for (int k = 0; k < 9; ++k) taps[k] = filters + (o * 9 + k) * s.terms();
-    transform_channels<typename Winograd<kTile>::Filter>(taps, s.terms(), to + o * s.terms(),
-                                                         s.out_channels * s.terms());
+    for (int64_t k = 0; k < s.window(); ++k) taps[k] = filters + (o * s.window() + k) * s.terms();
+    transform_channels<Matrix, kIsSquare>(taps, s.terms(), to + o * s.terms(),
+                                          s.out_channels * s.terms());
   }
+}
+
+// Calls run(tile, is_square) with both as compile-time constants.
+template <typename Run>
+HWY_INLINE void with_tile(const WinogradShape& s, Run run) {
+  const std::integral_constant<int, 2> two;
+  const std::integral_constant<int, 4> four;
+  if (s.is_square()) return s.tile == 2 ? run(two, std::true_type()) : run(four, std::true_type());
+  s.tile == 2 ? run(two, std::false_type()) : run(four, std::false_type());
 }
 
 }  // namespace
 
 void input_form(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
                 const float* zeros, float* to) {
-  s.tile == 2 ? transform_input<2>(s, tiles, image, zeros, to)
-              : transform_input<4>(s, tiles, image, zeros, to);
+  with_tile(s, [&](auto tile, auto is_square) {
+    transform_input<tile, is_square>(s, tiles, image, zeros, to);
+  });
 }
 
 void output_form(const WinogradShape& s, const WinogradTiles& tiles, const float* products,
                  const WinogradOutput& last, float* out) {
-  s.tile == 2 ? transform_output<2>(s, tiles, products, last, out)
-              : transform_output<4>(s, tiles, products, last, out);
+  with_tile(s, [&](auto tile, auto is_square) {
+    transform_output<tile, is_square>(s, tiles, products, last, out);
+  });
 }
 
 void filters_form(const WinogradShape& s, const float* filters, float* to) {
-  s.tile == 2 ? transform_filters<2>(s, filters, to) : transform_filters<4>(s, filters, to);
+  with_tile(s,
+            [&](auto tile, auto is_square) { transform_filters<tile, is_square>(s, filters, to); });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,11 +1,13 @@
-// Winograd's minimal filtering: 3 x 3 convolutions with fewer multiplications (Lavin and Gray,
-// "Fast Algorithms for Convolutional Neural Networks", 2015).
+// Winograd's minimal filtering: 3 x 3, 1 x 3 and 3 x 1 convolutions with fewer multiplications
+// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015).
 //
-// The results are divided into square tiles, 2 or 4 wide. Each tile needs a patch of the image that
-// is 2 wider. Filters and patches are transformed, so that the convolution becomes (tile + 2)^2
-// matrix products, [tiles, channels] x [channels, out channels], whose results are transformed
-// back. That takes 16 multiplications instead of 36 for tiles of 2, 36 instead of 144 for tiles of
-// 4. Rounding errors are up to twice those of the plain sum.
+// The results are divided into tiles, 2 or 4 wide along each side of the window that has 3 taps,
+// and 1 along the other. Each tile needs a patch of the image that is 2 wider where the tile is.
+// Filters and patches are transformed, so that the convolution becomes a matrix product for each
+// pixel of a patch, [tiles, channels] x [channels, out channels], whose results are transformed
+// back. That takes 16 multiplications instead of 36 for square tiles of 2, 36 instead of 144 for
+// those of 4; in one dimension 4 instead of 6, and 6 instead of 12. Rounding errors are up to twice
+// those of the plain sum.
 //
 // A dilated convolution is a plain one of every dilation-th row and column: each of these smaller
 // images has tiles of its own.
@@ -16,8 +18,8 @@
 // Each group of channels is a convolution by itself, whose pixels lie apart.
 //
 // This file has the three transforms; the caller computes the products. Images are [images, height,
-// width, channels], filters [out channels, 3, 3, channels]. Threads: functions access only the
-// memory that is passed.
+// width, channels], filters [out channels, window height, window width, channels]. Threads:
+// functions access only the memory that is passed.
 
 #pragma once
 
@@ -34,16 +36,26 @@ struct WinogradShape {
   // Of volumes: `images` is the number of slices of the result, out_depth of each volume.
   int64_t taps = 1, depth = 1, out_depth = 1, padding_front = 0, dilation_deep = 1;
   int64_t groups = 1;  // `channels` and `out_channels` are those of a group.
+  // Both are 3, or one is 1, whose dilation is 1 then.
+  int64_t window_height = 3, window_width = 3;
 
   // The columns of the matrices of patches.
   int64_t terms() const { return taps * channels; }
-  int64_t points() const { return (tile + 2) * (tile + 2); }
-  int64_t tiles_down() const { return dilation_down * tiles_along(out_height, dilation_down); }
-  int64_t tiles_across() const { return dilation_across * tiles_along(out_width, dilation_across); }
+  bool is_square() const { return window_height == window_width; }
+  int64_t window() const { return window_height * window_width; }
+  int64_t points() const { return is_square() ? (tile + 2) * (tile + 2) : tile + 2; }
+  int64_t tile_height() const { return window_height == 1 ? 1 : tile; }
+  int64_t tile_width() const { return window_width == 1 ? 1 : tile; }
+  int64_t tiles_down() const {
+    return dilation_down * tiles_along(out_height, dilation_down, tile_height());
+  }
+  int64_t tiles_across() const {
+    return dilation_across * tiles_along(out_width, dilation_across, tile_width());
+  }
   int64_t tiles() const { return images * tiles_down() * tiles_across(); }
-  // The tiles of one of the smaller images along a side.
-  int64_t tiles_along(int64_t size, int64_t dilation) const {
-    return ((size + dilation - 1) / dilation + tile - 1) / tile;
+  // The tiles of one of the smaller images along a side, where a tile has `width` results.
+  static int64_t tiles_along(int64_t size, int64_t dilation, int64_t width) {
+    return ((size + dilation - 1) / dilation + width - 1) / width;
   }
 };
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels_optimized/engine/dispatch.h"
@@ -35,14 +36,14 @@ float pixel(const WinogradShape& s, const Floats& image, int64_t n, int64_t y, i
 double convolved(const WinogradShape& s, const Floats& image, const Floats& filters, int64_t n,
                  int64_t y, int64_t x, int64_t o) {
   double sum = 0;
-  for (int64_t i = 0; i < 9 * s.terms(); ++i) {
+  for (int64_t i = 0; i < s.window() * s.terms(); ++i) {
     const int64_t k = i / s.terms(), tap = i % s.terms() / s.channels, c = i % s.channels;
-    const int64_t row = y + k / 3 * s.dilation_down - s.padding_top;
-    const int64_t column = x + k % 3 * s.dilation_across - s.padding_left;
+    const int64_t row = y + k / s.window_width * s.dilation_down - s.padding_top;
+    const int64_t column = x + k % s.window_width * s.dilation_across - s.padding_left;
     const int64_t slice = n % s.out_depth + tap * s.dilation_deep - s.padding_front;
     if (slice < 0 || slice >= s.depth) continue;
     const float value = pixel(s, image, n / s.out_depth * s.depth + slice, row, column, c);
-    const float factor = filters[static_cast<size_t>(o * 9 * s.terms() + i)];
+    const float factor = filters[static_cast<size_t>(o * s.window() * s.terms() + i)];
     sum += static_cast<double>(factor) * static_cast<double>(value);
   }
   return sum;
@@ -91,7 +92,7 @@ Floats run(const WinogradShape& s, const Floats& image, const Floats& filters,
 void check(const WinogradShape& s, const WinogradOutput& last, const Floats& image,
            const Floats& filters) {
   const Floats out = run(s, image, filters, last);
-  const double tolerance = 2e-6 * std::sqrt(9.0 * static_cast<double>(s.terms()));
+  const double tolerance = 2e-6 * std::sqrt(static_cast<double>(s.window() * s.terms()));
   size_t i = 0;
   for (int64_t n = 0; n < s.images; ++n) {
     for (int64_t y = 0; y < s.out_height; ++y) {
@@ -113,7 +114,7 @@ void check_everywhere(WinogradShape s) {
   std::mt19937 random(11);
   const int64_t slices = s.images / s.out_depth * s.depth;
   const Floats image = random_floats(slices * s.height * s.width * s.channels, random);
-  const Floats filters = random_floats(s.out_channels * 9 * s.terms(), random);
+  const Floats filters = random_floats(s.out_channels * s.window() * s.terms(), random);
   const Floats bias = random_floats(s.out_channels, random);
   for (Level level : kLevels) {
     limit_level(level);
@@ -139,6 +140,26 @@ TEST(Winograd, IsTheConvolution) {
   for (const WinogradShape& s : shapes) check_everywhere(s);
 }
 
+// Windows of three taps in one dimension, of images that are a line and of others.
+TEST(Winograd, IsTheConvolutionInOneDimension) {
+  const WinogradShape lines[] = {{1, 1, 9, 16, 1, 9, 16, 0, 1},
+                                 {2, 1, 30, 3, 1, 28, 18, 0, 0},
+                                 {1, 1, 21, 17, 1, 21, 5, 0, 14, 4, 1, 7},
+                                 {1, 1, 4, 8, 1, 4, 8, 0, 5, 4, 1, 5},
+                                 {2, 3, 7, 20, 3, 6, 33, 0, 1},
+                                 {1, 5, 11, 16, 7, 13, 16, 1, 4, 4, 1, 3}};
+  for (WinogradShape s : lines) {
+    s.window_height = 1;
+    check_everywhere(s);
+    std::swap(s.window_height, s.window_width);
+    std::swap(s.height, s.width);
+    std::swap(s.out_height, s.out_width);
+    std::swap(s.padding_top, s.padding_left);
+    std::swap(s.dilation_down, s.dilation_across);
+    check_everywhere(s);
+  }
+}
+
 // Volumes: slices of zeros before and after, windows of any depth, two volumes, dilation.
 TEST(Winograd, IsTheConvolutionOfVolumes) {
   WinogradShape s = {4, 5, 6, 17, 5, 6, 18, 1, 1};
@@ -149,6 +170,8 @@ TEST(Winograd, IsTheConvolutionOfVolumes) {
   check_everywhere(s);
   s = {4, 4, 7, 16, 4, 7, 16, 1, 1};
   s.taps = 3, s.depth = 2, s.out_depth = 2, s.padding_front = 2, s.dilation_deep = 2;
+  check_everywhere(s);
+  s.window_height = 1, s.padding_top = 0;
   check_everywhere(s);
 }
 

@@ -62,14 +62,16 @@ WinogradShape shape_of(const XnnNode& node, Span<const XnnValue> values, int64_t
   shape.padding_top = t.padding_top();
   shape.padding_left = t.padding_left();
   shape.tile = tile;
-  shape.dilation_down = t.dilation_height();
-  shape.dilation_across = t.dilation_width();
+  shape.window_height = t.kernel_height();
+  shape.window_width = t.kernel_width();
+  shape.dilation_down = shape.window_height == 1 ? 1 : t.dilation_height();
+  shape.dilation_across = shape.window_width == 1 ? 1 : t.dilation_width();
   return shape;
 }
 
 // The cost in multiplications per pair of an input and an output channel.
 int64_t direct_cost(const WinogradShape& s) {
-  return 9 * (round_up(s.images * s.out_height * s.out_width, kRowsAtOnce) + kReadCost);
+  return s.window() * (round_up(s.images * s.out_height * s.out_width, kRowsAtOnce) + kReadCost);
 }
 int64_t winograd_cost(const WinogradShape& s) {
   const int64_t products = s.points() * (round_up(s.tiles(), kRowsAtOnce) + kReadCost);
@@ -80,13 +82,15 @@ int64_t winograd_cost(const WinogradShape& s) {
 bool is_eligible(const XnnNode& node, Span<const XnnValue> values) {
   if (node.kind != find_kind(wire::NodeContent::Conv2d)) return false;
   const auto& t = node.as<wire::Convolution>();
-  const bool has_window = t.kernel_height() == 3 && t.kernel_width() == 3;
+  const uint32_t height = t.kernel_height(), width = t.kernel_width();
+  const bool has_window = (height == 3 || height == 1) && (width == 3 || width == 1);
   const bool has_steps = t.stride_height() == 1 && t.stride_width() == 1;
-  if (!has_window || !has_steps) return false;
+  if (!has_window || height * width == 1 || !has_steps) return false;
   if (t.groups() != 1 && t.group_input_channels() < kLeastOfGroup) return false;
   // A larger dilation leaves some of the smaller images empty.
   const uint32_t* out = values[node.output].shape.dims;
-  if (t.dilation_height() > out[1] || t.dilation_width() > out[2]) return false;
+  if (height == 3 && t.dilation_height() > out[1]) return false;
+  if (width == 3 && t.dilation_width() > out[2]) return false;
   if (!is_in_floats(node, values)) return false;
   return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
 }
@@ -98,7 +102,7 @@ WinogradTiles part_of(WinogradTiles tiles, size_t begin, size_t count) {
 }
 
 // Filters that are transformed if the cache does not contain them. Each transform has its own seed.
-constexpr uint32_t kSeed = 0x57494E00;
+constexpr uint32_t kSeed = 0x57494E00, kLineSeed = 0x57494E80;
 struct Filters {
   WinogradShape shape;
   const float* given;
@@ -111,7 +115,7 @@ struct Filters {
         new (std::nothrow) float[static_cast<size_t>(f.shape.groups * points * filters)]);
     if (f.transformed == nullptr) return nullptr;
     for (int64_t g = 0; g < f.shape.groups; ++g) {
-      optimized::winograd_filters(f.shape, f.given + g * 9 * filters,
+      optimized::winograd_filters(f.shape, f.given + g * f.shape.window() * filters,
                                   f.transformed.get() + g * points * filters);
     }
     return f.transformed.get();
@@ -122,8 +126,10 @@ struct Filters {
 
 uint32_t WinogradStage::best_tile(const XnnNode& node, Span<const XnnValue> values) {
   if (!is_eligible(node, values) || !optimized::has_winograd()) return 0;
-  // It must save a fifth, since it needs more memory.
-  int64_t least = direct_cost(shape_of(node, values, 2)) * 4 / 5;
+  // It must save a fifth, since it needs more memory; half as much in one dimension, where filters
+  // grow to at most twice their size.
+  const WinogradShape shape = shape_of(node, values, 2);
+  int64_t least = direct_cost(shape) * (shape.is_square() ? 8 : 9) / 10;
   uint32_t best = 0;
   for (uint32_t tile : {2u, 4u}) {
     const int64_t cost = winograd_cost(shape_of(node, values, tile));
@@ -136,7 +142,8 @@ uint32_t WinogradStage::best_tile(const XnnNode& node, Span<const XnnValue> valu
 
 uint64_t WinogradStage::extra_bytes(const XnnNode& node, uint32_t tile) {
   const auto& t = node.as<wire::Convolution>();
-  const uint64_t points = uint64_t{tile + 2} * (tile + 2) * t.groups();
+  const bool is_square = t.kernel_height() == t.kernel_width();
+  const uint64_t points = uint64_t{tile + 2} * (is_square ? tile + 2 : 1) * t.groups();
   const uint64_t in = t.group_input_channels(), out = t.group_output_channels();
   // The transformed filters, and their packed copy in panels of at most 64 columns.
   const uint64_t filters = points * in * (out + 64) * sizeof(float) * 2;
@@ -181,7 +188,8 @@ Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, ui
                 "there is no memory for the blocks of a convolution");
   const XnnValue& filter = input(node, values, 1);
   Filters filters = {shape_, floats_of(filter), {}};
-  const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
+  const uint32_t seed = shape_.is_square() ? kSeed : kLineSeed;
+  const taper_cached_weights weights = {filter.data, seed + tile, shared.weights, Filters::make,
                                         &filters};
   for (size_t i = 0; i < most_blocks_; ++i) {
     blocks_[i].stage = this;

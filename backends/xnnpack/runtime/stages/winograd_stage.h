@@ -1,6 +1,6 @@
-// A stage for a convolution with a 3 x 3 window: Winograd transforms of kernels_optimized around a
-// batch of matrix products by XNNPACK. It is used where that is clearly less work. One of volumes
-// also replaces the nodes that gather their slices.
+// A stage for a convolution with a window of 3 x 3, 1 x 3 or 3 x 1: Winograd transforms of
+// kernels_optimized around a batch of matrix products by XNNPACK. It is used where that is clearly
+// less work. One of volumes also replaces the nodes that gather their slices.
 //
 // Several threads compute a block each, if each can have one of its own that is large enough: then
 // no matrix passes from one to another. Otherwise they share the work of each block.

@@ -1,4 +1,5 @@
-// Tests 3 x 3 convolutions as stages on several threads, against their definition in double.
+// Tests convolutions of 3 x 3, 1 x 3 and 3 x 1 as stages on several threads, against their
+// definition in double.
 
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
 
@@ -20,23 +21,27 @@ Floats some_numbers(size_t count, size_t step) {
   return all;
 }
 
-// A convolution with a padding of 1, of images of up to `size` x `size`.
+// A convolution that keeps the size of images of up to `size` x `size`. It is dilated along sides
+// where the window has 3 taps.
 struct Model {
-  uint32_t size;
-  Floats filter = some_numbers(size_t{kChannels} * 9 * kChannels, 31);
+  uint32_t size, window_height, window_width, dilation;
+  Floats filter = some_numbers(size_t{kChannels} * window_height * window_width * kChannels, 31);
   Floats bias = some_numbers(kChannels, 7);
   PayloadBuilder p;
 
-  explicit Model(uint32_t size) : size(size) {
+  explicit Model(uint32_t size, uint32_t height = 3, uint32_t width = 3, uint32_t dilation = 1)
+      : size(size), window_height(height), window_width(width), dilation(dilation) {
     const uint32_t x = p.input({1, size, size, kChannels}),
                    y = p.output({1, size, size, kChannels});
-    const uint32_t weights = p.constant({kChannels, 3, 3, kChannels}, filter);
+    const uint32_t weights = p.constant({kChannels, height, width, kChannels}, filter);
     const uint32_t biases = p.constant({kChannels}, bias);
+    const uint32_t down = height / 2 * dilation, across = width / 2 * dilation;
     wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(1), c.add_padding_right(1), c.add_padding_bottom(1), c.add_padding_left(1);
-    c.add_kernel_height(3), c.add_kernel_width(3);
+    c.add_padding_top(down), c.add_padding_right(across);
+    c.add_padding_bottom(down), c.add_padding_left(across);
+    c.add_kernel_height(height), c.add_kernel_width(width);
     c.add_stride_height(1), c.add_stride_width(1);
-    c.add_dilation_height(1), c.add_dilation_width(1);
+    c.add_dilation_height(dilation), c.add_dilation_width(dilation);
     c.add_groups(1), c.add_group_input_channels(kChannels);
     c.add_group_output_channels(kChannels);
     c.add_input(x), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
@@ -48,11 +53,14 @@ struct Model {
     const size_t o = index % kChannels;
     const auto pixel = static_cast<int64_t>(index / kChannels);
     double sum = static_cast<double>(bias[o]);
-    for (int64_t k = 0; k < 9; ++k) {
-      const int64_t row = pixel / width + k / 3 - 1, column = pixel % width + k % 3 - 1;
+    const int64_t across = window_width, taps = across * window_height;
+    for (int64_t k = 0; k < taps; ++k) {
+      const int64_t row = pixel / width + (k / across - window_height / 2) * dilation;
+      const int64_t column = pixel % width + (k % across - across / 2) * dilation;
       if (row < 0 || row >= height || column < 0 || column >= width) continue;
       const float* const from = x.data() + (row * width + column) * kChannels;
-      const float* const factors = filter.data() + (o * 9 + static_cast<size_t>(k)) * kChannels;
+      const float* const factors =
+          filter.data() + (o * static_cast<size_t>(taps) + static_cast<size_t>(k)) * kChannels;
       for (size_t c = 0; c < kChannels; ++c) {
         sum += static_cast<double>(from[c]) * static_cast<double>(factors[c]);
       }
@@ -89,6 +97,22 @@ TEST(WinogradStage, ComputesImagesOfManyTilesAndOfFew) {
     model.expect_right(loaded, 75, 75);
     model.expect_right(loaded, 21, 5);
     model.expect_right(loaded, 61, 74);
+  }
+}
+
+TEST(WinogradStage, ComputesWindowsInOneDimension) {
+  for (const uint32_t threads : {1u, 3u}) {
+    for (const uint32_t dilation : {1u, 4u}) {
+      SCOPED_TRACE(testing::Message() << threads << " threads, dilation " << dilation);
+      Model wide(60, 1, 3, dilation), high(60, 3, 1, dilation);
+      for (Model* model : {&wide, &high}) {
+        Loaded loaded(model->p.finish(), on_threads(threads));
+        ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+        model->expect_right(loaded, 60, 60);
+        model->expect_right(loaded, 1, 59);
+        model->expect_right(loaded, 37, 2);
+      }
+    }
   }
 }
 
