@@ -63,7 +63,8 @@ if(TAPER_HAS_OPTIMIZED)  # Some stages use it.
 else()
   set(optimized)
   set(without)
-  foreach(stage own planes winograd taps depthwise grouped bfloat fused/fused fused/image_norm attention)
+  foreach(stage own planes byte_planes winograd taps depthwise grouped bfloat fused/fused
+          fused/image_norm attention)
     list(APPEND without ${backend_folder}/runtime/stages/${stage}_stage.cpp)
   endforeach()
 endif()

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/bfloat_stage.h"
+#include "backends/xnnpack/runtime/stages/byte_planes_stage.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
@@ -27,12 +28,14 @@ OwnPart take_nodes(OwnPart::Kind kind, size_t nodes, uint64_t bytes, uint64_t& s
   return part;
 }
 
-OwnPart find_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
-                    uint64_t& spare_bytes) {
-  const size_t count = PlanesStage::count(graph, uses, first);
+// `PlaneStage`: the one for floats or that for bytes.
+template <typename PlaneStage>
+OwnPart find_planes(OwnPart::Kind kind, const Subgraph& graph, Span<const uint32_t> uses,
+                    size_t first, uint64_t& spare_bytes) {
+  const size_t count = PlaneStage::count(graph, uses, first);
   if (count == 0) return {};
-  const uint64_t bytes = PlanesStage::extra_bytes(graph.nodes()[first + count - 1], graph.values());
-  return take_nodes(OwnPart::Kind::kPlanes, count, bytes, spare_bytes);
+  const uint64_t bytes = PlaneStage::extra_bytes(graph.nodes()[first + count - 1], graph.values());
+  return take_nodes(kind, count, bytes, spare_bytes);
 }
 
 OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
@@ -101,6 +104,17 @@ OwnPart attention_part(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   return part;
 }
 
+// Makes a stage that computes planes with the last node of `part`.
+template <typename PlaneStage>
+Status make_planes(const Subgraph& graph, size_t first, const OwnPart& part, const Shared& shared,
+                   std::unique_ptr<Stage>& stage) {
+  auto* made = new (std::nothrow) PlaneStage();
+  stage.reset(made);
+  if (made == nullptr) return {};
+  const XnnNode& last = graph.nodes()[first + part.nodes - 1];
+  return made->build(graph.nodes()[first].inputs[0], last, graph.values(), shared.pool);
+}
+
 }  // namespace
 
 bool has_own_stages() { return optimized::has_vectors(); }
@@ -109,7 +123,11 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
                       bool in_bfloat, uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
   const XnnNode& node = graph.nodes()[first];
-  OwnPart part = find_planes(graph, uses, first, spare_bytes);
+  using Kind = OwnPart::Kind;
+  OwnPart part = find_planes<PlanesStage>(Kind::kPlanes, graph, uses, first, spare_bytes);
+  if (part.nodes == 0) {
+    part = find_planes<BytePlanesStage>(Kind::kBytePlanes, graph, uses, first, spare_bytes);
+  }
   if (part.nodes == 0) part = find_taps(node, graph.values(), spare_bytes);
   if (part.nodes == 0 && in_bfloat) part = find_bfloat(node, graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
@@ -130,10 +148,9 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   const Span<const XnnValue> values = graph.values();
   Status status;
   if (part.kind == OwnPart::Kind::kPlanes) {
-    auto* made = new (std::nothrow) PlanesStage();
-    stage.reset(made);
-    const XnnNode& last = graph.nodes()[first + part.nodes - 1];
-    if (made != nullptr) status = made->build(node.inputs[0], last, values, shared.pool);
+    status = make_planes<PlanesStage>(graph, first, part, shared, stage);
+  } else if (part.kind == OwnPart::Kind::kBytePlanes) {
+    status = make_planes<BytePlanesStage>(graph, first, part, shared, stage);
   } else if (part.kind == OwnPart::Kind::kWinograd) {
     auto* made = new (std::nothrow) WinogradStage();
     stage.reset(made);

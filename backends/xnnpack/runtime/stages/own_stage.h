@@ -17,6 +17,7 @@ struct OwnPart {
   enum class Kind : uint8_t {
     kNone,
     kPlanes,
+    kBytePlanes,
     kWinograd,
     kTaps,
     kDepthwise,

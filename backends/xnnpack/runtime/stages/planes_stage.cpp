@@ -44,7 +44,8 @@ bool is_better(const XnnNode& node, Span<const XnnValue> values) {
 
 }  // namespace
 
-size_t PlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+size_t count_of_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                       bool (*is_better)(const XnnNode& node, Span<const XnnValue> values)) {
   const Span<const XnnNode> nodes = graph.nodes();
   const XnnNode& start = nodes[first];
   if (is_better(start, graph.values()) && input(start, graph.values()).shape.last() == 1) return 1;
@@ -53,6 +54,10 @@ size_t PlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, size
   const bool follows = node.inputs[0] == start.output && uses[start.output] == 1 &&
                        input(start, graph.values()).data == nullptr;
   return follows && is_better(node, graph.values()) ? 2 : 0;
+}
+
+size_t PlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  return count_of_planes(graph, uses, first, is_better);
 }
 
 uint64_t PlanesStage::extra_bytes(const XnnNode& convolution, Span<const XnnValue> values) {

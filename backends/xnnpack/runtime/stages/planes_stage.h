@@ -8,10 +8,15 @@
 
 namespace taper::xnnpack {
 
+// How many nodes from `first` on are a convolution that is_better() accepts of planes: 2 with the
+// transpose before it, 1 if the image has one channel, 0 if it is neither. `uses` is the number of
+// reads of each value, or more if it is an argument.
+size_t count_of_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                       bool (*is_better)(const XnnNode& node, Span<const XnnValue> values));
+
 class PlanesStage final : public Stage {
  public:
-  // How many nodes from `first` on are computed in this way, the convolution being the last; 0 if
-  // none are. `uses` is the number of reads of each value, or more if it is an argument.
+  // How many nodes from `first` on are computed in this way, as count_of_planes() counts them.
   static size_t count(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
   // The memory that build() needs in addition to what XNNPACK would need.
   static uint64_t extra_bytes(const XnnNode& convolution, Span<const XnnValue> values);

@@ -440,6 +440,8 @@ const char* Stages::kernel_of(const Part& part) {
   switch (part.own.kind) {
     case OwnPart::Kind::kPlanes:
       return "taper planes";
+    case OwnPart::Kind::kBytePlanes:
+      return "taper byte planes";
     case OwnPart::Kind::kWinograd:
       return "taper winograd";
     case OwnPart::Kind::kTaps:

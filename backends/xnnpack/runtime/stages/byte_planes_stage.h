@@ -1,0 +1,42 @@
+// A stage for the first convolution of a network in int8: of an image with a plane for each of a
+// few channels, together with the transpose before it, or of an image with one channel. It gives
+// the bytes that XNNPACK gives.
+
+#pragma once
+
+#include "backends/xnnpack/runtime/stages/stage.h"
+#include "kernels_optimized/cores/byte_planes.h"
+
+namespace taper::xnnpack {
+
+class BytePlanesStage final : public Stage {
+ public:
+  // How many nodes from `first` on are computed in this way, as count_of_planes() counts them.
+  static size_t count(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
+  // The memory that build() needs in addition to what XNNPACK would need.
+  static uint64_t extra_bytes(const XnnNode& convolution, Span<const XnnValue> values);
+
+  // `image` is the value with the planes. The node must live as long as this.
+  Status build(uint32_t image, const XnnNode& convolution, Span<const XnnValue> values,
+               pthreadpool_t pool);
+
+  Status reshape(Span<const XnnValue> values) override;
+  uint64_t scratch_bytes() const override;
+  Status bind(Span<void* const> places, void* scratch) override;
+  Status run() override;
+
+ private:
+  static void run_row(void* stage, size_t thread, size_t row);
+  uint64_t panel_bytes() const;
+  void set_scales(Span<const XnnValue> values, float* scales) const;
+
+  uint32_t image_ = kNone;
+  const XnnNode* node_ = nullptr;
+  pthreadpool_t pool_ = nullptr;
+  OwnFilters packed_;  // The scales, the biases and the filter.
+  optimized::BytePlanesShape shape_;
+  optimized::BytePlanesData data_;
+  uint8_t* panels_ = nullptr;  // One for each thread.
+};
+
+}  // namespace taper::xnnpack

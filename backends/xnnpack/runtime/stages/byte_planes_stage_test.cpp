@@ -1,0 +1,151 @@
+// Tests first convolutions in int8 as stages, against their definition in integers.
+
+#include "backends/xnnpack/runtime/stages/byte_planes_stage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/xnnpack/runtime/payload/payload_for_test.h"
+#include "backends/xnnpack/runtime/stages/stages_for_test.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::DataType;
+using wire::NodeContent;
+
+constexpr uint32_t kSize = 48, kOuts = 20;
+constexpr float kIn = 0.5f, kWeight = 0.25f, kOut = 4;
+constexpr int32_t kInZero = 3, kOutZero = -7;
+
+// x -> bytes -> (transposed ->) a convolution of 3 x 3 with a padding of 1, a step of 2 and results
+// of at least 0 -> y.
+struct Model {
+  uint32_t channels;
+  PayloadBuilder p;
+  std::vector<int8_t> filter;
+  std::vector<int32_t> bias;
+
+  explicit Model(uint32_t channels) : channels(channels) {
+    for (uint32_t i = 0; i < kOuts * 9 * channels; ++i) {
+      filter.push_back(static_cast<int8_t>(i * 31 % 255 - 127));
+    }
+    for (uint32_t i = 0; i < kOuts; ++i) bias.push_back(static_cast<int32_t>(i * 211) - 2000);
+    const Sizes pixels = {1, kSize, kSize, channels};
+    const Sizes planes = channels > 1 ? Sizes{1, channels, kSize, kSize} : pixels;
+    const Sizes results = {1, kSize / 2, kSize / 2, kOuts};
+    const uint32_t x = p.input(planes), y = p.output(results);
+    uint32_t image = bytes(planes, kIn, kInZero);
+    p.unary(NodeContent::Convert, x, image);
+    if (channels > 1) {
+      const uint32_t moved = bytes(pixels, kIn, kInZero);
+      p.transposed(image, {0, 2, 3, 1}, moved);
+      image = moved;
+    }
+    const uint32_t out = bytes(results, kOut, kOutZero);
+    convolve(image, out);
+    p.unary(NodeContent::Convert, out, y);
+  }
+
+  uint32_t bytes(const Sizes& sizes, float scale, int32_t zero_point) {
+    const uint32_t id = p.add({sizes});
+    p.tensors[id].type = DataType::QINT8;
+    p.tensors[id].scale = scale;
+    p.tensors[id].zero_point = zero_point;
+    return id;
+  }
+
+  template <typename T>
+  uint32_t constant(const Sizes& sizes, const std::vector<T>& numbers, DataType type, float scale) {
+    Floats words((numbers.size() * sizeof(T) + 3) / 4);
+    std::memcpy(words.data(), numbers.data(), numbers.size() * sizeof(T));
+    const uint32_t id = p.constant(sizes, words);
+    p.tensors[id].type = type;
+    p.tensors[id].scale = scale;
+    return id;
+  }
+
+  void convolve(uint32_t image, uint32_t out) {
+    const uint32_t weights = constant({kOuts, 3, 3, channels}, filter, DataType::QINT8, kWeight);
+    const uint32_t biases = constant({kOuts}, bias, DataType::QINT32, kIn * kWeight);
+    wire::ConvolutionBuilder c(p.fbb);
+    c.add_padding_top(1), c.add_padding_right(1), c.add_padding_bottom(1), c.add_padding_left(1);
+    c.add_kernel_height(3), c.add_kernel_width(3);
+    c.add_stride_height(2), c.add_stride_width(2);
+    c.add_dilation_height(1), c.add_dilation_width(1);
+    c.add_groups(1), c.add_group_input_channels(channels), c.add_group_output_channels(kOuts);
+    c.add_input(image), c.add_filter(weights), c.add_bias(biases), c.add_output(out);
+    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    p.nodes.back().range = {0.f, 1e30f};
+  }
+
+  // `x` is the image in steps of kIn, in planes.
+  float expected(const std::vector<int32_t>& x, int64_t height, int64_t width, int64_t pixel,
+                 size_t o) const {
+    const int64_t row = pixel / ((width + 1) / 2), column = pixel % ((width + 1) / 2);
+    int32_t sum = bias[o];
+    for (uint32_t t = 0; t < 9 * channels; ++t) {
+      const int64_t place = t / channels, c = t % channels;
+      const int64_t y = 2 * row + place / 3 - 1, z = 2 * column + place % 3 - 1;
+      if (y < 0 || y >= height || z < 0 || z >= width) continue;
+      sum += x[static_cast<size_t>((c * height + y) * width + z)] * filter[o * 9 * channels + t];
+    }
+    const float steps = std::nearbyint(static_cast<float>(sum) * (kIn * kWeight / kOut));
+    return kOut * std::clamp(steps, 0.0f, 127.0f - kOutZero);
+  }
+
+  void expect_right(Loaded& loaded, uint32_t height, uint32_t width) const {
+    SCOPED_TRACE(testing::Message() << height << " x " << width);
+    const auto h = static_cast<int32_t>(height), w = static_cast<int32_t>(width);
+    const auto in = static_cast<int32_t>(channels), out = static_cast<int32_t>(kOuts);
+    std::vector<int32_t> steps;
+    Floats image;
+    for (uint32_t i = 0; i < height * width * channels; ++i) {
+      steps.push_back(static_cast<int32_t>(i * 13 % 251) - 131);
+      image.push_back(kIn * static_cast<float>(steps.back()));
+    }
+    const size_t most = size_t{kSize} * kSize;
+    HeldFloats x(
+        channels > 1 ? std::vector<int32_t>{1, in, h, w} : std::vector<int32_t>{1, h, w, in}, image,
+        most * channels);
+    HeldFloats y({1, kSize / 2, kSize / 2, out}, Floats(most / 4 * kOuts));
+    const Status status = loaded.run({&x.value, &y.value});
+    ASSERT_TRUE(status.ok()) << status.message();
+    const Floats got = y.result();
+    ASSERT_EQ(got.size(), size_t{(height + 1) / 2} * ((width + 1) / 2) * kOuts);
+    for (size_t i = 0; i < got.size(); ++i) {
+      const float wanted = expected(steps, h, w, static_cast<int64_t>(i / kOuts), i % kOuts);
+      ASSERT_EQ(got[i], wanted) << i;
+    }
+  }
+};
+
+TEST(BytePlanesStage, ComputesImagesOfAnySizeWithTheTransposeBefore) {
+  for (const uint32_t channels : {3u, 4u, 1u, 5u}) {
+    for (const uint32_t threads : {1u, 2u}) {
+      SCOPED_TRACE(testing::Message() << channels << " channels, " << threads << " threads");
+      Model model(channels);
+      Loaded loaded(model.p.finish(), on_threads(threads));
+      ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+      model.expect_right(loaded, kSize, kSize);
+      model.expect_right(loaded, 3, 17);
+      model.expect_right(loaded, 47, 2);
+    }
+  }
+}
+
+// The transpose and the convolution are a stage between those of the conversions.
+TEST(BytePlanesStage, IsAStageWhereTheProcessorMultipliesBytes) {
+  optimized::BytePlanesShape shape;
+  shape.channels = 3;
+  shape.window_width = 3;
+  Model model(3), wide(5);
+  EXPECT_EQ(stage_count(model.p.finish()), optimized::has_byte_planes(shape) ? 3u : 1u);
+  EXPECT_EQ(stage_count(wide.p.finish()), 1u);
+}
+
+}  // namespace
+}  // namespace taper::xnnpack
