@@ -67,6 +67,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels_optimized/cores/bfloat/native_products.h"
 #include "kernels_portable/engine/half.h"
@@ -138,7 +139,7 @@ void place_bfloat_row(const float* row, int64_t terms, uint16_t* to) {
 void place_bfloat_row(const uint16_t* row, int64_t terms, uint16_t* to) {
   int64_t i = 0;
   for (; i + kBfloatTerms <= terms; i += kBfloatTerms, to += kBfloatPiece) {
-    std::copy_n(row + i, kBfloatTerms, to);
+    std::memcpy(to, row + i, kBfloatTerms * sizeof(*to));  // Without a call.
   }
   if (i == terms) return;
   std::copy(row + i, row + terms, to);

@@ -154,5 +154,15 @@ TEST(Bfloat, ProductsAreSumsOfRoundedFactors) {
   }
 }
 
+// Tiles differ in their heights.
+TEST(Bfloat, ProductsOfAnyNumberOfRows) {
+  for (int form = 0; form <= static_cast<int>(best_bfloat_form()) && has_vectors(); ++form) {
+    for (int64_t rows = 1; rows <= 66; ++rows) {
+      SCOPED_TRACE(testing::Message() << form << ", " << rows << " rows");
+      expect_right({rows, 34, 35, true}, static_cast<BfloatForm>(form));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taper::optimized

@@ -6,6 +6,7 @@
 #include "kernels_optimized/cores/bfloat/native_products.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels_optimized/engine/dispatch.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
@@ -26,8 +27,9 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kLanes = 16;
-// Twice as many sums fit in 32 registers beside two for weights, and panels have whole groups of 8.
-constexpr int64_t kPairRows = 8;
+// The rows of a panel in three parts, of which none is short: twice as many sums fit in 32 registers
+// beside two for weights, and enough of them are computed at a time to hide how long each takes.
+constexpr int kPairRows = 11;
 // Of fewer rows the matrix unit is mostly idle, and its sums take longer to store.
 constexpr int64_t kLeastTileRows = 4;
 // The terms of a slab of weights, the panels of rows for which it stays in the cache, and the lines
@@ -97,18 +99,19 @@ TAPER_PAIRS inline __m512bh pair_of(const uint16_t* terms) {
 }
 
 // A few rows of a panel. REQUIRES: they are in the same panel of rows.
-template <int64_t kRows>
+template <int kRows>
 TAPER_PAIRS void multiply_rows(const BfloatProduct& p, int64_t row, int64_t panel) {
   const uint16_t* weights = p.weights + panel * kBfloatColumns * p.terms;
   const uint16_t* rows = p.rows + bfloat_row_place(row, p.terms);
   __m512 left[kRows], right[kRows];
-  for (int64_t i = 0; i < kRows; ++i) left[i] = right[i] = _mm512_setzero_ps();
+#pragma GCC unroll 11
+  for (int i = 0; i < kRows; ++i) left[i] = right[i] = _mm512_setzero_ps();
   for (int64_t piece = 0; piece < p.terms; piece += kBfloatTerms, rows += kBfloatPiece) {
     for (int64_t k = 0; k < kBfloatTerms; k += 2, weights += 2 * kBfloatColumns) {
       const __m512bh left_weights = (__m512bh)_mm512_loadu_si512(weights);
       const __m512bh right_weights = (__m512bh)_mm512_loadu_si512(weights + 2 * kLanes);
-#pragma GCC unroll 8
-      for (int64_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 11
+      for (int i = 0; i < kRows; ++i) {
         const __m512bh factors = pair_of(rows + i * kBfloatTerms + k);
         left[i] = _mm512_dpbf16_ps(left[i], factors, left_weights);
         right[i] = _mm512_dpbf16_ps(right[i], factors, right_weights);
@@ -117,18 +120,32 @@ TAPER_PAIRS void multiply_rows(const BfloatProduct& p, int64_t row, int64_t pane
   }
   const int64_t column = panel * kBfloatColumns;
   const Ends left_ends = ends_of(p, column), right_ends = ends_of(p, column + kLanes);
-  for (int64_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 11
+  for (int i = 0; i < kRows; ++i) {
     float* to = p.out + (row + i) * p.out_step + column;
     store(to, left[i], left_ends);
     store(to + kLanes, right[i], right_ends);
   }
 }
 
+using MultiplyRows = void (*)(const BfloatProduct& p, int64_t row, int64_t panel);
+
+template <int... kRows>
+MultiplyRows for_rows(int64_t rows, std::integer_sequence<int, kRows...>) {
+  static constexpr MultiplyRows kForms[] = {multiply_rows<kRows + 1>...};
+  return kForms[rows - 1];
+}
+
+// Divides each panel of rows into as few parts as possible, of about equal sizes.
 void multiply_panel(const BfloatProduct& p, int64_t panel) {
-  int64_t row = 0;
-  for (; row + kPairRows <= p.row_count; row += kPairRows) multiply_rows<kPairRows>(p, row, panel);
-  for (; row + 4 <= p.row_count; row += 4) multiply_rows<4>(p, row, panel);
-  for (; row < p.row_count; ++row) multiply_rows<1>(p, row, panel);
+  for (int64_t first = 0; first < p.row_count; first += kBfloatRows) {
+    const int64_t count = std::min(kBfloatRows, p.row_count - first);
+    const int64_t parts = (count + kPairRows - 1) / kPairRows;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t begin = count * part / parts, end = count * (part + 1) / parts;
+      for_rows(end - begin, std::make_integer_sequence<int, kPairRows>())(p, first + begin, panel);
+    }
+  }
 }
 
 // Tiles 0 to 3 are sums, 4 and 5 terms of the upper and lower rows, 6 and 7 those of the left and

@@ -17,6 +17,7 @@ namespace {
 
 using optimized::BfloatForm;
 using optimized::kBfloatRows;
+using optimized::kBfloatTerms;
 using optimized::WindowShape;
 
 // The least terms and columns that leave little of a tile unused, and the least products that pay
@@ -24,8 +25,9 @@ using optimized::WindowShape;
 constexpr int64_t kLeastTerms = 16;
 constexpr int64_t kLeastColumns = 16;
 constexpr int64_t kLeastProducts = int64_t{1} << 16;
-// The rows of a block, and the bytes that they have at most, but for the least number of rows.
-constexpr int64_t kMostRows = 8 * kBfloatRows;
+// The rows of a block, and the bytes that they have at most, but for the least number of rows: for
+// each block all weights are read, which fewer rows do not pay for.
+constexpr int64_t kMostRows = 8 * kBfloatRows, kLeastRows = 2 * kBfloatRows;
 constexpr int64_t kBlockBytes = int64_t{512} << 10;
 // The tasks for each thread, so that one that begins late does not delay the others.
 constexpr size_t kTasks = 4;
@@ -94,7 +96,7 @@ bool BfloatStage::is_eligible(const XnnNode& node, Span<const XnnValue> values) 
 
 int64_t BfloatStage::block_rows(const Layer& layer) {
   const int64_t row_bytes = optimized::whole_terms(layer.terms) * 2;
-  return std::clamp(kBlockBytes / row_bytes / kBfloatRows * kBfloatRows, kBfloatRows, kMostRows);
+  return std::clamp(kBlockBytes / row_bytes / kBfloatRows * kBfloatRows, kLeastRows, kMostRows);
 }
 
 int64_t BfloatStage::image_size(const Layer& layer) {
@@ -206,8 +208,10 @@ void BfloatStage::round_pixels(int64_t begin, int64_t end) const {
   }
 }
 
-// The window of a result, with zeros for the pixels outside the image.
-void BfloatStage::gather(int64_t row, uint16_t* to) const {
+// Calls take(from, terms) for parts of the window of a result, one after another; `from` is null for
+// zeros, outside the image.
+template <typename Take>
+void BfloatStage::visit_window(int64_t row, Take take) const {
   const WindowShape& s = layer_.window;
   const int64_t across = row % s.out_width, down = row / s.out_width % s.out_height;
   const uint16_t* const image =
@@ -216,20 +220,41 @@ void BfloatStage::gather(int64_t row, uint16_t* to) const {
   for (int64_t i = 0; i < s.window_height; ++i) {
     const int64_t y = down * s.step_down - s.padding_top + i * s.dilation_down;
     const bool is_inside = y >= 0 && y < s.height;
-    // Neighbours are copied together.
+    // Neighbours are taken together.
     const int64_t run = s.dilation_across == 1 ? s.window_width : 1;
-    for (int64_t j = 0; j < s.window_width; j += run, to += run * s.channels) {
+    for (int64_t j = 0; j < s.window_width; j += run) {
       const int64_t x = left + j * s.dilation_across;
       const int64_t first = is_inside ? std::clamp(-x, int64_t{0}, run) : run;
       const int64_t last = std::clamp(s.width - x, first, run);
-      std::fill(to, to + first * s.channels, uint16_t{0});
+      take(nullptr, first * s.channels);
       if (first < last) {
-        std::copy_n(image + (y * s.width + x + first) * s.channels, (last - first) * s.channels,
-                    to + first * s.channels);
+        take(image + (y * s.width + x + first) * s.channels, (last - first) * s.channels);
       }
-      std::fill(to + last * s.channels, to + run * s.channels, uint16_t{0});
+      take(nullptr, (run - last) * s.channels);
     }
   }
+}
+
+// Writes the window of a result to row `index` of `rows`. Where pixels are whole pieces they are
+// copied once; others are put together first, behind the rows.
+void BfloatStage::gather(int64_t row, int64_t index, uint16_t* rows) const {
+  const int64_t terms = optimized::whole_terms(layer_.terms);
+  uint16_t* to = rows + optimized::bfloat_row_place(index, terms);
+  if (layer_.window.channels % kBfloatTerms == 0) {
+    visit_window(row, [&](const uint16_t* from, int64_t count) {
+      if (from != nullptr) optimized::place_bfloat_row(from, count, to);
+      for (int64_t k = 0; k < count; k += kBfloatTerms, to += optimized::kBfloatPiece) {
+        if (from == nullptr) std::fill_n(to, kBfloatTerms, uint16_t{0});
+      }
+    });
+    return;
+  }
+  uint16_t* const whole = rows + block_rows(layer_) * terms;
+  uint16_t* next = whole;
+  visit_window(row, [&](const uint16_t* from, int64_t count) {
+    next = from != nullptr ? std::copy_n(from, count, next) : std::fill_n(next, count, uint16_t{0});
+  });
+  optimized::place_bfloat_row(whole, layer_.terms, to);
 }
 
 void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t share) {
@@ -243,12 +268,7 @@ void BfloatStage::multiply(void* stage, size_t thread, size_t block, size_t shar
   if (!self.rounds_first()) self.round_pixels(first, first + product.row_count);
   if (layer.has_window) {
     uint16_t* const rows = self.gathered_ + static_cast<int64_t>(thread) * block_size(layer);
-    uint16_t* const row = rows + block_rows(layer) * product.terms;
-    for (int64_t i = 0; i < product.row_count; ++i) {
-      self.gather(first + i, row);
-      optimized::place_bfloat_row(row, layer.terms,
-                                  rows + optimized::bfloat_row_place(i, layer.terms));
-    }
+    for (int64_t i = 0; i < product.row_count; ++i) self.gather(first + i, i, rows);
     product.rows = rows;
   }
   const int64_t panels = optimized::bfloat_panels(layer.columns);

@@ -44,7 +44,9 @@ class BfloatStage final : public Stage {
   // Tasks of the pool: rounds some rows of the image; computes a share of the columns of a block.
   static void round_rows(void* stage, size_t first, size_t rows);
   static void multiply(void* stage, size_t thread, size_t block, size_t share);
-  void gather(int64_t row, uint16_t* to) const;
+  template <typename Take>
+  void visit_window(int64_t row, Take take) const;
+  void gather(int64_t row, int64_t index, uint16_t* rows) const;
 
   const XnnNode* node_ = nullptr;
   pthreadpool_t pool_ = nullptr;

@@ -117,13 +117,13 @@ struct Convolution {
   }
 };
 
-// With and without windows, neighbours that are copied together or not, and channels that leave a
-// rest.
+// With and without windows, neighbours that are copied together or not, channels that leave a rest
+// and channels that fill pieces.
 TEST_F(BfloatStages, ConvolutionsAreSumsOfRoundedFactors) {
   const Window windows[] = {{1, 1, 1, 0}, {3, 1, 1, 1}, {3, 2, 1, 1}, {3, 1, 2, 2},
                             {1, 2, 1, 0}, {5, 3, 1, 4}, {2, 1, 1, 0}};
   for (const Window& window : windows) {
-    for (const auto& [ins, outs] : {std::pair(16u, 48u), {21u, 50u}}) {
+    for (const auto& [ins, outs] : {std::pair(16u, 48u), {21u, 50u}, {64u, 17u}}) {
       SCOPED_TRACE(testing::Message()
                    << window.size << " " << window.step << " " << window.dilation << " " << ins);
       Convolution c(ins, outs, window, 20);
