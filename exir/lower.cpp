@@ -33,6 +33,7 @@
 #include "exir/passes/simplify/keep_old_values.h"
 #include "exir/passes/simplify/prepare_for_inference.h"
 #include "exir/passes/simplify/remove_noops.h"
+#include "exir/passes/simplify/restore_gelu.h"
 #include "exir/passes/simplify/restore_linear.h"
 #include "exir/passes/simplify/restore_rows.h"
 #include "exir/passes/simplify/share_matrices.h"
@@ -274,6 +275,8 @@ constexpr Pass kPasses[] = {
     // Weights that folding left as integers are those of linear layers again, if the program was
     // decomposed.
     {"restore_linear", Need::kOptional, Dialect::kEdge, run_restore_linear},
+    // Many programs spell this function by eight nodes.
+    {"restore_gelu", Need::kOptional, Dialect::kEdge, plain<restore_gelu>},
     // After folding: the statistics are plain constants now.
     {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
     // After folding, which makes plain constants of weights.
