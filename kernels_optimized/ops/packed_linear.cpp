@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "kernels_optimized/cores/byte_products.h"
+#include "kernels_optimized/cores/bytes/byte_products.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/cores/quantized/packed_matrix.h"

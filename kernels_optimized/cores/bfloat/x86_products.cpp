@@ -27,8 +27,8 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kLanes = 16;
-// The rows of a panel in three parts, of which none is short: twice as many sums fit in 32 registers
-// beside two for weights, and enough of them are computed at a time to hide how long each takes.
+// A third of a panel of rows: twice as many sums fit in 32 registers beside two for weights, and
+// enough of them are computed at a time to hide how long each takes.
 constexpr int kPairRows = 11;
 // Of fewer rows the matrix unit is mostly idle, and its sums take longer to store.
 constexpr int64_t kLeastTileRows = 4;

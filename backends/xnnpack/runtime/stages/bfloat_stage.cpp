@@ -208,8 +208,8 @@ void BfloatStage::round_pixels(int64_t begin, int64_t end) const {
   }
 }
 
-// Calls take(from, terms) for parts of the window of a result, one after another; `from` is null for
-// zeros, outside the image.
+// Calls take(from, terms) for parts of the window of a result, one after another; `from` is null
+// for zeros, outside the image.
 template <typename Take>
 void BfloatStage::visit_window(int64_t row, Take take) const {
   const WindowShape& s = layer_.window;

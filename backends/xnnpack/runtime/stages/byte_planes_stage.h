@@ -5,7 +5,7 @@
 #pragma once
 
 #include "backends/xnnpack/runtime/stages/stage.h"
-#include "kernels_optimized/cores/byte_planes.h"
+#include "kernels_optimized/cores/bytes/byte_planes.h"
 
 namespace taper::xnnpack {
 

@@ -5,7 +5,7 @@
 #include <pthreadpool.h>
 
 #if defined(TAPER_OPTIMIZED)
-#include "kernels_optimized/cores/byte_table.h"
+#include "kernels_optimized/cores/bytes/byte_table.h"
 #endif
 
 namespace taper::xnnpack {

@@ -1,6 +1,6 @@
 // Looks up bytes at every level that this processor supports.
 
-#include "kernels_optimized/cores/byte_table.h"
+#include "kernels_optimized/cores/bytes/byte_table.h"
 
 #include <gtest/gtest.h>
 

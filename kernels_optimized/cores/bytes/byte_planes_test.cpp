@@ -1,7 +1,7 @@
 // Convolutions of a few planes of int8 against their definition in integers: every byte is the
 // same.
 
-#include "kernels_optimized/cores/byte_planes.h"
+#include "kernels_optimized/cores/bytes/byte_planes.h"
 
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ struct Problem {
   }
 
   void check() const {
-    if (!has_byte_planes(shape)) GTEST_SKIP() << "no products of bytes";
+    if (!has_byte_planes(shape)) GTEST_SKIP() << "not for this processor";
     for (const bool has_bias : {true, false}) {
       const Bytes out = run(has_bias);
       size_t i = 0;

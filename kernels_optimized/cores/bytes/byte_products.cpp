@@ -1,7 +1,7 @@
 // Sixty-four bytes of weights at a time; see byte_products.h. Intrinsics, since Highway's version
 // here has no dot products of bytes.
 
-#include "kernels_optimized/cores/byte_products.h"
+#include "kernels_optimized/cores/bytes/byte_products.h"
 
 #include <algorithm>
 #include <cstring>

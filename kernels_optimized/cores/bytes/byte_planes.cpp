@@ -1,7 +1,7 @@
 // Panels of a row, and tiles of pixels times vectors of channels; see byte_planes.h. Intrinsics,
 // since Highway's version here has no dot products of bytes.
 
-#include "kernels_optimized/cores/byte_planes.h"
+#include "kernels_optimized/cores/bytes/byte_planes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +10,8 @@
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
+#include <cpuid.h>
+
 #define TAPER_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 #define TAPER_VNNI_INLINE TAPER_VNNI inline __attribute__((always_inline))
 #endif
@@ -20,7 +22,6 @@ namespace {
 constexpr int64_t kMostChannels = 4;
 constexpr int64_t kLanes = 16;     // The channels of a vector.
 constexpr int64_t kTaps = 4;       // The bytes that an instruction adds up.
-constexpr int64_t kVectors = 4;    // The most vectors of a tile.
 constexpr int64_t kMostTile = 12;  // The most pixels of one.
 constexpr uint8_t kFlip = 0x80;    // Makes a byte with a sign one without, 128 larger.
 
@@ -72,6 +73,16 @@ void fill_panel(const BytePlanesShape& s, const int8_t* image, int64_t row, uint
 int64_t next_vectors(int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 #if defined(__x86_64__)
+
+bool has_matrix_unit() {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 25 & 1) != 0;
+}
+
+bool multiplies_vectors() {
+  static const bool has_unit = has_matrix_unit();
+  return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni") && !has_unit;
+}
 
 // Where a tile reads and writes.
 struct Tile {
@@ -153,18 +164,17 @@ void run_tiles(const BytePlanesShape& s, const BytePlanesOutput& last, Tile tile
   }
 }
 
+#else
+
+bool multiplies_vectors() { return false; }
+
 #endif
 
 }  // namespace
 
 bool has_byte_planes(const BytePlanesShape& s) {
-#if defined(__x86_64__)
-  return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni") &&
-         s.channels <= kMostChannels && s.dilation_across == 1 && s.window_width > 1;
-#else
-  (void)s;
-  return false;
-#endif
+  return multiplies_vectors() && s.channels <= kMostChannels && s.dilation_across == 1 &&
+         s.window_width > 1;
 }
 
 int64_t byte_planes_padded(const BytePlanesShape& s) { return round_up(s.out_channels, kLanes); }
@@ -219,9 +229,9 @@ void byte_planes(const BytePlanesShape& s, const BytePlanesData& data, int64_t r
                        out + first,
                        0,
                        s.out_channels - first};
-    wide == kVectors ? run_tiles<6, 4>(s, data.last, tile)
-    : wide == 2      ? run_tiles<12, 2>(s, data.last, tile)
-                     : run_tiles<12, 1>(s, data.last, tile);
+    wide == 4   ? run_tiles<6, 4>(s, data.last, tile)
+    : wide == 2 ? run_tiles<12, 2>(s, data.last, tile)
+                : run_tiles<12, 1>(s, data.last, tile);
   }
 #endif
 }

@@ -1,6 +1,7 @@
 // First convolutions in int8: of images that have a plane for each of a few channels, [images,
-// channels, height, width], into channels last, on processors that multiply bytes: x86-64 with
-// AVX-512 VNNI. planes.h does the same in float.
+// channels, height, width], into channels last, on processors that multiply vectors of bytes:
+// x86-64 with AVX-512 VNNI, but for those with a matrix unit (AMX), which the library's tiles use.
+// planes.h does the same in float.
 //
 // An instruction adds up the products of four bytes. Taps of a window that lie side by side in a
 // row of a plane are four such bytes, so nothing is wasted for a lack of channels but what fills up

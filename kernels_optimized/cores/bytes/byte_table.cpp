@@ -1,10 +1,10 @@
 // Looks up bytes in a table; see byte_table.h. A processor with AVX-512 VBMI looks up 64 bytes in
 // half of the table at once; others take the table in pieces of 16 entries.
 
-#include "kernels_optimized/cores/byte_table.h"
+#include "kernels_optimized/cores/bytes/byte_table.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels_optimized/cores/byte_table.cpp"
+#define HWY_TARGET_INCLUDE "kernels_optimized/cores/bytes/byte_table.cpp"
 #include "kernels_optimized/engine/dispatch.h"
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
