@@ -185,6 +185,70 @@ class Stems(nn.Module):
         return results
 
 
+class Joins(nn.Module):
+    """Tensors of several scales, which are joined to one of bytes: some are bytes, others results
+    of layers. One scale is twice another, so that halves are rounded."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Stored(24, 8, 3, 3, axis=0, seed=31)
+        self.second = Stored(16, 60, 1, 1, axis=0, seed=32)
+
+    def forward(self, x):
+        scales = 0.0217, 0.0434, 0.03, 0.0093
+        parts = [through_bytes(x[:, 2 * i : 2 * i + 8], s, i) for i, s in enumerate(scales)]
+        y = F.conv2d(parts[0], self.first(), None, 1, 1)
+        some = through_bytes(torch.cat(parts, 1), 0.0434, 5)
+        all = [torch.sigmoid(parts[1])[:, :2], parts[2][:, :4], parts[3][:, 1:7], y, *parts[:3]]
+        all = through_bytes(torch.cat(all, 1), 0.0317, -7)
+        return some, all, through_bytes(F.conv2d(all, self.second()), 0.0373, 2)
+
+
+class SmallRanges(nn.Module):
+    """An input and layers whose integers are a part of the bytes, as PyTorch's backend "x86" wants
+    them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Stored(24, 8, 3, 3, axis=0, low=-8, high=7, seed=33)
+        self.depthwise = Stored(24, 1, 5, 5, axis=0, low=-7, high=7, seed=34)
+        self.up = Stored(24, 7, 3, 3, axis=1, low=-8, high=7, seed=35)
+        self.second = Stored(40, 231, axis=0, low=-8, high=7, seed=36)
+
+    def forward(self, x):
+        low = 0, 127, torch.uint8
+        as_bytes = lambda x, scale, zero: Q.dequantize_per_tensor.default(
+            Q.quantize_per_tensor.default(x, scale, zero, *low), scale, zero, *low
+        )
+        x = as_bytes(x, 0.0417, 61)
+        x = as_bytes(torch.relu(F.conv2d(x, self.first(), None, 1, 1)), 0.0231, 0)
+        x = as_bytes(F.conv2d(x, self.depthwise(), None, 1, 2, 1, 24), 0.0171, 71)
+        x = as_bytes(F.conv_transpose2d(x, self.up(), None, 2), 0.0137, 64)
+        return as_bytes(F.linear(x.flatten(2)[..., :33].flatten(1), self.second()), 0.0251, 60)
+
+
+class Volumes(nn.Module):
+    """Convolutions of volumes, in groups and transposed, between int8 tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.grouped = Stored(32, 3, 3, 2, 3, axis=0, seed=37)
+        self.flat = Stored(32, 1, 1, 3, 3, axis=0, seed=38)
+        self.deep = Stored(32, 1, 3, 3, 3, axis=0, seed=39)
+        self.up = Stored(32, 5, 2, 2, 2, axis=1, seed=40)
+        self.up_by_some = Stored(5, 4, 3, 3, 1, axis=1, low=-100, high=100, seed=41)
+        self.register_buffer("bias", self.up.scales * 0.0373 * torch.tensor([-300.0, 200, 0, 7, 9]))
+
+    def forward(self, x):
+        x = through_bytes(x, 0.0217, 3)
+        x = through_bytes(F.conv3d(x, self.grouped(), None, 1, (1, 0, 1), 1, 2), 0.0373, -5)
+        y = through_bytes(F.conv3d(x, self.flat(), None, 1, (0, 1, 1), 1, 32), 0.0373, 0)
+        z = through_bytes(F.conv3d(x, self.deep(), None, (1, 2, 1), 1, 1, 32), 0.0271, 0)
+        y = through_bytes(F.conv_transpose3d(y, self.up(), self.bias, 2), 0.0373, 1)
+        u = F.conv_transpose3d(y, self.up_by_some(), None, (2, 1, 3), (1, 0, 0), (1, 0, 1))
+        return y, z, through_bytes(torch.relu(u), 0.0217, -128)
+
+
 class Recurrent(nn.Module):
     """LSTM and GRU layers whose weights are int8: two layers in both directions, and one layer with
     one scale for each weight."""
@@ -234,6 +298,9 @@ def models(full):
         Model("int8_pools", Pools(), (2 * randn(2, 3, 10, 12, seed=6),)),
         Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
         Model("int8_stems", Stems(), (randn(2, 4, 13, 24, seed=13),)),
+        Model("int8_joins", Joins(), (2 * randn(2, 14, 6, 7, seed=15),)),
+        Model("int8_small_ranges", SmallRanges(), (2 * randn(2, 8, 5, 5, seed=16),)),
+        Model("int8_volumes", Volumes(), (randn(1, 6, 4, 4, 5, seed=17),)),
         Model("int8_recurrent", Recurrent(), (randn(6, 2, 12, seed=3),)),
         Model("int8_borders", settle(Borders()), (bytes_in, randn(1, 8, 9, 9, seed=5))),
     ]

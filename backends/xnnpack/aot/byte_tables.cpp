@@ -224,15 +224,15 @@ class TableMaker {
     node.origin = list_.nodes[static_cast<size_t>(value(floats).maker)].origin;
   }
 
-  // A Convert between two scales becomes a table if XNNPACK, whose factor has eight bits behind the
-  // point, would round it.
+  // A Convert between two scales becomes a table unless one is a multiple of the other: XNNPACK's
+  // factor has eight bits behind the point, and XNNPACK rounds halves up, not to even numbers.
   void take_steps(NodeSpec& node) {
     const Known known = known_of(node.inputs[0]);
     if (known.bytes == kNone) return;
     const std::vector<int8_t> bytes = bytes_of(known, node.output);
     known_[node.output] = in_steps(known, bytes, node.output);
     const auto scale = [&](Id id) { return value(id).quantization.scale; };
-    const float factor = 256 * scale(node.inputs[0]) / scale(node.output);
+    const float factor = scale(node.inputs[0]) / scale(node.output);
     const bool is_exact = factor == std::nearbyint(factor);
     if (!is_exact || known.is_computed) make_table(node, known.bytes, bytes);
   }
@@ -251,11 +251,10 @@ class TableMaker {
   // The results in the steps of the tensor `id`.
   std::vector<int8_t> bytes_of(const Known& known, Id id) const {
     const Quantization& how = value(id).quantization;
-    const float factor = 1 / how.scale;
     std::vector<int8_t> bytes;
     bytes.reserve(kBytes);
     for (const float number : *known.numbers) {
-      const float steps = std::nearbyint(number * factor) + static_cast<float>(how.zero_point);
+      const float steps = std::nearbyint(number * how.inverse) + static_cast<float>(how.zero_point);
       const bool is_number = !std::isnan(steps);  // NaN becomes the least, as in our kernels.
       const float bound = std::clamp(steps, float{kLeast}, float{kMost});
       bytes.push_back(static_cast<int8_t>(is_number ? static_cast<int>(bound) : kLeast));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "backends/xnnpack/aot/compile_for_test.h"
 
 namespace taper::xnnpack {
@@ -52,6 +54,23 @@ TEST(BytesAtBorders, BytesThatAreReadWithTwoScalesStayOutside) {
   EXPECT_EQ(r.outside[0],
             "quantized_decomposed::dequantize_per_tensor: its input is dequantised with other "
             "parameters, too");
+}
+
+// PyTorch's backend "x86" quantises inputs to 7 bits.
+TEST(BytesAtBorders, AnInputBecomesAPartOfTheBytesUnlessTheseLeave) {
+  const auto quantised = [](const std::string& rest) {
+    return compile_all(R"(  input %x: float32[2, 4]
+  %q: uint8[2, 4] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 61, 0, 127, uint8)
+  %d: float32[2, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 61, 0, 127, uint8)
+)" + rest);
+  };
+  const Compiled r = quantised("  return %d");
+  ASSERT_EQ(r.kinds(), "Convert Clamp* Convert");
+  const wire::Range& range = *r.payload().nodes()->Get(1)->range();
+  EXPECT_EQ(range.min(), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(range.max(), 0.5f * (127 - 61));
+  EXPECT_EQ(quantised("  return %d, %q").outside.front(),
+            "quantized_decomposed::quantize_per_tensor: its bytes leave, and an input may hold NaN");
 }
 
 }  // namespace

@@ -21,6 +21,11 @@ namespace {
 using wire::DataType;
 using wire::NodeContent;
 
+bool is_concatenation(NodeContent kind) {
+  return kind == NodeContent::Concatenate2 || kind == NodeContent::Concatenate3 ||
+         kind == NodeContent::Concatenate4 || kind == NodeContent::Concatenate5;
+}
+
 // Whether a node moves or selects elements, so that its result has the scale of its inputs.
 bool moves(const NodeSpec& node) {
   switch (node.kind) {
@@ -29,15 +34,11 @@ bool moves(const NodeSpec& node) {
     case NodeContent::Slice:
     case NodeContent::MaxPool2d:
     case NodeContent::Copy:
-    case NodeContent::Concatenate2:
-    case NodeContent::Concatenate3:
-    case NodeContent::Concatenate4:
-    case NodeContent::Concatenate5:
       return true;
     case NodeContent::ConstantPad:
       return node.number == 0;
     default:
-      return false;
+      return is_concatenation(node.kind);
   }
 }
 
@@ -79,23 +80,23 @@ bool computes_in_bytes(NodeContent kind) {
   }
 }
 
-// Whether bytes are no slower than floats: XNNPACK's int8 kernels compute 16 channels of a group at
-// once, however many it has, and those of floats as few as two.
+// Whether bytes are no slower than floats.
 bool pays_in_bytes(const NodeSpec& node) {
-  constexpr uint32_t kFewest = 16;
   return node.kind == NodeContent::DepthwiseConv2d || node.window.groups <= 1 ||
-         node.window.group_out >= kFewest;
+         node.window.group_out >= kFewestChannels;
 }
 
 class Converter {
  public:
-  Converter(NodeList& list, bool takes_tables) : list_(list), takes_tables_(takes_tables) {}
+  Converter(NodeList& list, bool takes_tables)
+      : list_(list), weights_(list), takes_tables_(takes_tables) {}
 
   void run() {
     if (!any_bytes()) return;
     count_readers();
     for (size_t i = 0; i < list_.nodes.size(); ++i) rise(i);
     settle();
+    count_readers();
     sink();
     count_readers();
     const size_t count = list_.nodes.size();
@@ -167,6 +168,19 @@ class Converter {
     return id >= readers_.size() || (readers_[id].size() == 1 && !value(id).is_output);
   }
 
+  // Whether a slice leaves out at most half of a tensor that nothing else reads.
+  bool trims(const NodeSpec& node) {
+    if (node.kind != NodeContent::Slice || !is_read_once(node.inputs[0])) return false;
+    const Dims &all = value(node.inputs[0]).dims, &kept = value(node.output).dims;
+    double share = 1;
+    for (size_t d = 0; d < all.size(); ++d) {
+      if (all[d] == kept[d]) continue;
+      if (!all[d].is_int() || !kept[d].is_int()) return false;
+      share *= static_cast<double>(kept[d].as_int()) / static_cast<double>(all[d].as_int());
+    }
+    return share >= 0.5;
+  }
+
   // Exchanges the Convert in place `i`, or a clamp that may be before one, and the moves before it
   // whose results nothing else reads.
   void rise(size_t i) {
@@ -179,7 +193,7 @@ class Converter {
       if (value(moved).maker < 0 || !is_read_once(moved)) return;
       const auto maker = static_cast<size_t>(value(moved).maker);
       NodeSpec& move = list_.nodes[maker];
-      if (!keeps_elements(move)) return join_clamp(node, move);
+      if (!keeps_elements(move) && !trims(move)) return join_clamp(node, move);
       if (is_bytes(move.inputs[0])) return;
       ValueSpec made;
       made.dims = value(move.inputs[0]).dims;
@@ -216,23 +230,65 @@ class Converter {
     old.swap(list_.nodes);
     // Makers are set again by append().
     for (ValueSpec& each : list_.values) each.maker = -1;
-    std::vector<Id> same(list_.values.size());
-    for (Id id = 0; id < same.size(); ++id) same[id] = id;
+    same_.resize(list_.values.size());
+    for (Id id = 0; id < same_.size(); ++id) same_[id] = id;
     for (NodeSpec& node : old) {
-      for (Id& id : node.inputs) id = id == kNone ? id : same[id];
+      for (Id& id : node.inputs) id = id == kNone ? id : same_[id];
       if (is_convert(node) && is_bytes(node.output)) {
-        const Id from = source(node.inputs[0]);
-        if (from != kNone && value(from).quantization == value(node.output).quantization &&
-            !value(node.output).is_output) {
-          same[node.output] = from;
-          continue;
-        }
-        if (from != kNone && converts(from, node.output)) node.inputs[0] = from;
+        sink_convert(std::move(node));
+        continue;
       }
       repeat(node);
       if (moves(node) && move_bytes(node)) continue;
       append(std::move(node));
     }
+  }
+
+  // A Convert to bytes reads the bytes from which the floats were converted, if it can.
+  void sink_convert(NodeSpec node) {
+    const Id from = source(node.inputs[0]);
+    if (from != kNone && value(from).quantization == value(node.output).quantization &&
+        !value(node.output).is_output && node.output < same_.size()) {
+      same_[node.output] = from;
+      return;
+    }
+    if (from != kNone && converts(from, node.output)) node.inputs[0] = from;
+    if (from == kNone && join_bytes(node)) return;
+    append(std::move(node));
+  }
+
+  // A Convert behind a concatenation of floats that nothing else reads goes before it, to each of
+  // the tensors, which may be bytes of several scales or results of layers. Only a table changes
+  // scales as PyTorch does.
+  bool join_bytes(const NodeSpec& node) {
+    const Id floats = node.inputs[0];
+    if (!takes_tables_ || value(floats).maker < 0 || !is_read_once(floats)) return false;
+    NodeSpec joined = list_.nodes[static_cast<size_t>(value(floats).maker)];
+    if (!is_concatenation(joined.kind)) return false;
+    for (Id& id : joined.inputs) id = as_bytes(id, node);
+    joined.output = node.output;
+    append(std::move(joined));
+    return true;
+  }
+
+  // The floats in the steps of what `node` converts to, from which all are converted alike.
+  Id as_bytes(Id floats, const NodeSpec& node) {
+    const Id from = source(floats);
+    if (from != kNone && value(from).quantization == value(node.output).quantization) return from;
+    NodeSpec convert = node;
+    convert.inputs = {floats};
+    convert.output = add_value(Dims(value(floats).dims), value(node.output).quantization);
+    const Id made = convert.output;
+    sink_convert(std::move(convert));
+    return made;
+  }
+
+  Id add_value(Dims dims, Quantization how) {
+    ValueSpec made;
+    made.dims = std::move(dims);
+    made.quantization = std::move(how);
+    list_.values.push_back(std::move(made));
+    return static_cast<Id>(list_.values.size()) - 1;
   }
 
   // A product of bytes with a column of ones, which is how tensors of floats are repeated, becomes
@@ -265,11 +321,8 @@ class Converter {
     }
     NodeSpec moved = node, back;
     for (Id& id : moved.inputs) id = source(id);
-    ValueSpec bytes;
-    bytes.dims = value(node.output).dims;
-    bytes.quantization = value(first).quantization;
-    list_.values.push_back(std::move(bytes));
-    moved.output = static_cast<Id>(list_.values.size()) - 1;
+    moved.output =
+        add_value(Dims(value(node.output).dims), Quantization(value(first).quantization));
     back.kind = NodeContent::Convert;
     back.inputs = {moved.output};
     back.output = node.output;
@@ -301,7 +354,7 @@ class Converter {
     if (node.kind == NodeContent::AvgPool2d) return fold_pool(node);
     if (!computes_in_bytes(node.kind)) return;
     if (value(node.inputs[0]).quantization.type == DataType::QDINT8) return fold_rows(node);
-    if (!fold_between(node)) take_packed(node, false);
+    if (!fold_between(node)) weights_.take_packed(node, false);
   }
 
   // Whether the node computes with bytes now, between Converts of a fixed scale.
@@ -319,7 +372,8 @@ class Converter {
       return true;
     }
     if (!pays_in_bytes(node) || !fits(node, inputs, last->output)) return false;
-    if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return false;
+    if (has_weights(node.kind) && !weights_.take_weights(node, inputs, scale(last->output)))
+      return false;
     node.inputs = std::move(inputs);
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
@@ -350,8 +404,9 @@ class Converter {
     node.kind = NodeContent::DepthwiseConv2d;
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
-    node.inputs = {from, with_steps(dims, exir::own_bytes(std::vector<uint8_t>(taps * count, 1)),
-                                    {step}, 3, DataType::QINT8, DataType::QCINT8)};
+    node.inputs = {from,
+                   weights_.with_steps(dims, exir::own_bytes(std::vector<uint8_t>(taps * count, 1)),
+                                       {step}, 3, DataType::QINT8, DataType::QCINT8)};
   }
 
   // Why a node that could have become an int8 node computes in floats; empty if it is one, or if
@@ -374,68 +429,22 @@ class Converter {
     if (has_zero_points || (made != nullptr && !exir::is_symmetric(*made))) {
       return "its weights have zero points";
     }
-    if (weighted && made == nullptr) return "its weights are not quantised";
+    if (weighted && made == nullptr) {
+      return integers == nullptr ? "its weights are not quantised"
+                                 : "its weights have scales that are not of its output channels";
+    }
     if (!pays_in_bytes(node)) return "floats are faster for the few channels of its groups";
     if (converted < count) return "an input is not quantised";
     if (!is_sunk) return "its result is not quantised, or not for all readers alike";
     return "its scales, weights or bias are beyond the bounds of int8 arithmetic";
   }
 
-  // Takes the weights of a layer as integers, whose bias stays floats; false if there is no such
-  // form.
-  bool take_packed(NodeSpec& node, bool by_rows) {
-    if (node.kind != NodeContent::FullyConnected) return false;
-    const ValueSpec& weights = value(node.inputs[1]);
-    if (weights.made_from == nullptr) return false;
-    const std::optional<WeightForm> form = form_of(*weights.made_from, weights.dims, by_rows);
-    if (!form) return false;
-    const std::shared_ptr<const exir::Scales> scales = weights.made_from;
-    node.inputs[1] = add_weights(list_, *scales, Dims(weights.dims), *form);
-    const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNone;
-    if (has_bias && !by_rows) node.inputs[2] = divided(node.inputs[2], scales->items);
-    return true;
-  }
-
-  // Takes the filter of a convolution as integers, with a scale for each channel; its bias stays
-  // floats.
-  bool take_filter(NodeSpec& node) {
-    if (node.kind != NodeContent::Conv2d) return false;
-    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
-    if (made == nullptr || !exir::is_symmetric(*made)) return false;
-    const auto is_usable = [](float each) { return std::isnormal(each) && each > 0; };
-    if (!std::all_of(made->items.begin(), made->items.end(), is_usable)) return false;
-    exir::Scales by_channel = *made;
-    const auto channels = static_cast<size_t>(value(node.inputs[1]).dims[0].as_int());
-    if (made->items.size() == 1) by_channel.items.resize(channels, made->items[0]);
-    if (by_channel.items.size() != channels) return false;
-    const std::optional<Id> filter = in_bytes(node.inputs[1], by_channel, 0);
-    if (!filter) return false;
-    value(*filter).quantization.type = DataType::QCINT8;
-    value(*filter).quantization.scales = by_channel.items;
-    node.inputs[1] = *filter;
-    return true;
-  }
-
-  // The bias of a layer of floats whose weights are integers: XNNPACK adds it to the sums before it
-  // multiplies them by the scales.
-  Id divided(Id bias, const std::vector<float>& scales) {
-    const exir::TensorData data = list_.data(bias);
-    std::vector<uint8_t> bytes(data.bytes);
-    for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
-      float number;
-      std::memcpy(&number, data.data + i * sizeof(float), sizeof(float));
-      number /= scales[scales.size() == 1 ? 0 : i];
-      std::memcpy(&bytes[i * sizeof(float)], &number, sizeof(float));
-    }
-    return list_.add_constant(Dims(value(bias).dims), exir::own_bytes(std::move(bytes)));
-  }
-
   // Converts a layer whose input is quantised at run time. If the weights have no form in bytes, it
   // reads the input from before its quantisation.
   void fold_rows(NodeSpec& node) {
-    if (take_packed(node, true) || take_filter(node)) return;
+    if (weights_.take_packed(node, true) || weights_.take_filter(node)) return;
     node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
-    take_packed(node, false);
+    weights_.take_packed(node, false);
   }
 
   // Whether a bound is a whole number of steps, or none.
@@ -486,98 +495,6 @@ class Converter {
     }
   }
 
-  // The dimension of a filter that holds its output channels.
-  static uint32_t channel_dim(const NodeSpec& node) {
-    return node.kind == NodeContent::DepthwiseConv2d ? 3 : 0;
-  }
-
-  // Replaces weights and bias in `inputs` by integers; false if they cannot be represented.
-  bool take_weights(const NodeSpec& node, std::vector<Id>& inputs, double out) {
-    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
-    if (made == nullptr || !exir::is_symmetric(*made)) return false;
-    std::vector<float> steps;
-    for (const float each : made->items) {
-      const double step = scale(inputs[0]) * each;
-      if (!(std::isnormal(each) && each > 0) || !(step / out >= 0x1p-32 && step / out < 256)) {
-        return false;
-      }
-      steps.push_back(static_cast<float>(step));
-    }
-    const auto channels =
-        static_cast<size_t>(value(node.inputs[1]).dims[channel_dim(node)].as_int());
-    if (made->items.size() != 1 && made->items.size() != channels) return false;
-    const bool has_bias = inputs.size() > 2 && inputs[2] != kNone;
-    const std::optional<Id> bias =
-        has_bias ? in_steps<int32_t>(inputs[2], steps, 0, DataType::QINT32, DataType::QCINT32)
-                 : std::optional<Id>(kNone);
-    if (!bias || (has_bias && !keeps_bias(inputs[2], steps, out))) return false;
-    const std::optional<Id> weights = in_bytes(node.inputs[1], *made, channel_dim(node));
-    if (!weights) return false;
-    inputs[1] = *weights;
-    if (has_bias) inputs[2] = *bias;
-    return true;
-  }
-
-  // Whether a bias that is rounded to steps of the sums stays within half a step of the result.
-  bool keeps_bias(Id bias, const std::vector<float>& steps, double out) {
-    const exir::TensorData data = list_.data(bias);
-    for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
-      const double step = steps[i % steps.size()];
-      const double number = reinterpret_cast<const float*>(data.data)[i];
-      if (std::abs(std::nearbyint(number / step) * step - number) > out / 2) return false;
-    }
-    return true;
-  }
-
-  // The weights as bytes: those from which they were made, or computed again if another layout was
-  // made of them. A constant without data has the layout of its integers.
-  std::optional<Id> in_bytes(Id id, const exir::Scales& made, uint32_t dim) {
-    if (list_.has_data(id)) {
-      return in_steps<int8_t>(id, made.items, dim, DataType::QINT8, DataType::QCINT8);
-    }
-    const Dims dims = value(id).dims;
-    if (!exir::is_along(made, exir::TensorType(ScalarType::kFloat, dims), dim)) return std::nullopt;
-    return with_steps(dims, made.integers, made.items, dim, DataType::QINT8, DataType::QCINT8);
-  }
-
-  // Converts a constant of floats to integer multiples of steps: one step for all, or one for each
-  // index along `dim`. nullopt if a value is not representable.
-  template <typename T>
-  std::optional<Id> in_steps(Id id, const std::vector<float>& steps, uint32_t dim, DataType one,
-                             DataType several) {
-    const Dims dims = value(id).dims;
-    size_t inner = 1;
-    for (size_t d = dim + 1; d < dims.size(); ++d) inner *= static_cast<size_t>(dims[d].as_int());
-    const exir::TensorData data = list_.data(id);
-    const auto* floats = reinterpret_cast<const float*>(data.data);
-    std::vector<uint8_t> bytes(data.bytes / sizeof(float) * sizeof(T));
-    for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
-      const double step = steps[i / inner % steps.size()];
-      const double number = std::nearbyint(floats[i] / step);
-      if (!(number >= std::numeric_limits<T>::min() && number <= std::numeric_limits<T>::max())) {
-        return std::nullopt;
-      }
-      // Weights that another pass has changed are no longer multiples of the steps.
-      const bool is_made = std::is_same_v<T, int32_t> ||
-                           std::abs(number * step - floats[i]) <= 1e-6 * std::abs(floats[i]);
-      if (!is_made) return std::nullopt;
-      const auto whole = static_cast<T>(number);
-      std::copy_n(reinterpret_cast<const uint8_t*>(&whole), sizeof(T), &bytes[i * sizeof(T)]);
-    }
-    return with_steps(dims, exir::own_bytes(std::move(bytes)), steps, dim, one, several);
-  }
-
-  Id with_steps(const Dims& dims, exir::TensorData integers, const std::vector<float>& steps,
-                uint32_t dim, DataType one, DataType several) {
-    const Id made = list_.add_constant(dims, std::move(integers));
-    Quantization& how = value(made).quantization;
-    how.type = steps.size() == 1 ? one : several;
-    how.scale = steps[0];
-    how.dim = dim;
-    if (steps.size() > 1) how.scales = steps;
-    return made;
-  }
-
   // Removes nodes of kind NONE and updates the makers.
   void settle() {
     auto& nodes = list_.nodes;
@@ -589,8 +506,10 @@ class Converter {
   }
 
   NodeList& list_;
+  ByteWeights weights_;
   const bool takes_tables_;
   std::vector<std::vector<size_t>> readers_;
+  std::vector<Id> same_;  // While nodes sink: the value that each of those before is.
 };
 
 }  // namespace

@@ -47,6 +47,30 @@ TEST(ComputeInBytes, RepeatedPixelsStayBytes) {
   EXPECT_EQ(r.kinds(), "Transpose Reshape Concatenate2 Reshape Concatenate2 Reshape Transpose");
 }
 
+// Each tensor gets the scale of the result, if it has another one; sums of floats are bytes, too.
+TEST(ComputeInBytes, ConcatenatedTensorsOfSeveralScalesAreBytes) {
+  exir::PartitionOptions options = kAll;
+  const auto joined = [&](const std::string& b, const std::string& result) {
+    return compile(R"(  input %p: int8[1, 2, 3, 3]
+  input %q: int8[1, 2, 3, 3]
+  %a: float32[1, 2, 3, 3] = quantized_decomposed::dequantize_per_tensor(%p, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 2, 3, 3] = quantized_decomposed::dequantize_per_tensor(%q, 0.3, 0, -128, 127, int8)
+  %s: float32[1, 2, 3, 3] = aten::add.Tensor(%a, %c)
+  %j: float32[1, 4, 3, 3] = aten::cat([%a, %)" +
+                       b + R"(], 1)
+  %y: int8[1, 4, 3, 3] = quantized_decomposed::quantize_per_tensor(%j, 0.5, 3, -128, 127, int8)
+  return %)" + result,
+                   options)
+        .kinds();
+  };
+  EXPECT_EQ(joined("c", "y"), "ByteTable Concatenate2");
+  EXPECT_EQ(joined("s", "y"), "Add Concatenate2");
+  EXPECT_EQ(joined("c", "y, %j"), "Convert Convert Concatenate2 Convert");
+  // Its runtime has no tables.
+  options.for_executorch = true;
+  EXPECT_EQ(joined("c", "y"), "Convert Convert Concatenate2 Convert");
+}
+
 TEST(ComputeInBytes, RowsThatTorchaoQuantisesMeetBytes) {
   const std::string text = R"(  input %x: float32[3, 2]
   constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}

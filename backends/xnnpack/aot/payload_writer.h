@@ -59,6 +59,7 @@ bool has_weights(wire::NodeContent kind);
 struct Quantization {
   wire::DataType type = wire::DataType::FP32;  // FP32 means that it is not quantised.
   float scale = 0;
+  float inverse = 0;  // Of tensors of bytes: 1 / scale, as PyTorch rounds that of a double.
   int32_t zero_point = 0;
   std::vector<float> scales;  // Constants may have one for each index along `dim` instead.
   uint32_t dim = 0;

@@ -31,7 +31,9 @@ const Value* bytes_of(const Node& node) {
 Quantization quantization_of(const Node& node) {
   Quantization how;
   how.type = wire::DataType::QINT8;
-  how.scale = static_cast<float>(node.arg("scale").to_double());
+  const double scale = node.arg("scale").to_double();
+  how.scale = static_cast<float>(scale);
+  how.inverse = static_cast<float>(1 / scale);
   how.zero_point = static_cast<int32_t>(node.arg("zero_point").to_int());
   if (bytes_of(node)->type.dtype == ScalarType::kByte) how.zero_point -= kShift;
   return how;
@@ -133,9 +135,6 @@ std::string refusal(const Node& node) {
   const Range range = range_of(node), whole = whole_range(node);
   if (zero_point < whole.least || zero_point > whole.most) return "the zero point is out of range";
   if (makes_bytes) {
-    if (range == whole) return "";
-    // It may hold NaN, which PyTorch makes the least integer.
-    if (floats->producer == nullptr) return "it quantises an input to a part of the bytes";
     const bool is_part =
         whole.least <= range.least && range.least < range.most && range.most <= whole.most;
     return is_part ? "" : "its range is not one of bytes";
@@ -223,9 +222,19 @@ bool are_read_alike(const Node& node, const Graph& graph) {
   });
 }
 
+// Whether bytes to which an input is quantised are read as such: our kernels make NaN the least of
+// a range, and XNNPACK the greatest.
+bool shows_nan(const Node& node, const Graph& graph) {
+  return node.is(kToBytes) && tensor(node)->producer == nullptr && refusal(node).empty() &&
+         !(range_of(node) == whole_range(node)) &&
+         !all_readers(graph, node.outputs[0],
+                      [](const Node& reader) { return reader.is(kToFloats); });
+}
+
 // A payload has no uint8: such a tensor may not enter or leave it. Bytes that enter it have one
 // scale.
 std::string refusal_of_bytes(const Node& node, const Graph& graph) {
+  if (shows_nan(node, graph)) return "its bytes leave, and an input may hold NaN";
   if (bytes_of(node)->type.dtype != ScalarType::kByte) {
     const bool is_one = !takes_foreign_bytes(node) || are_read_alike(node, graph);
     return is_one ? "" : "its input is dequantised with other parameters, too";
