@@ -30,6 +30,10 @@ constexpr wire::NodeContent concatenation_of(size_t count) {
   return kKinds[count - 2];
 }
 
+// An extension of Tensor: with this flag, a constant that its type calls QCINT4 is computed with as
+// int8, since XNNPACK has no form of four bits for it.
+inline constexpr uint32_t kHalfBytesFlag = 1 << 16;
+
 // An extension of GlobalAvgPool2d: with this flag it computes the sum of the pixels, not the mean.
 inline constexpr uint32_t kSumFlag = 1 << 16;
 

@@ -492,10 +492,12 @@ exir::Delegate PayloadWriter::finish() {
     if (value.is_output) outputs.push_back(id);
     std::vector<uint32_t> dims;
     for (const Sym& size : value.dims) dims.push_back(upper(size, ranges_));
-    const uint32_t flags = (value.is_input ? 1u : 0u) | (value.is_output ? 2u : 0u);
+    const bool has_halves = is_stored && !is_float;
+    const uint32_t flags = (value.is_input ? 1u : 0u) | (value.is_output ? 2u : 0u) |
+                           (has_halves ? kHalfBytesFlag : 0u);
     const auto tensor = wire::CreateTensorDirect(fbb, type, static_cast<uint32_t>(dims.size()),
                                                  &dims, constant, value.external, flags, id);
-    values.push_back(is_stored ? write_stored(value, tensor, fbb)
+    values.push_back(is_stored && is_float ? write_stored(value, tensor, fbb)
                      : is_float
                          ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
                          : write_quantized(value.quantization, tensor, scales, fbb));

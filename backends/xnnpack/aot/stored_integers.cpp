@@ -92,20 +92,39 @@ exir::TensorData bytes_of(const exir::TensorData& floats, const Scales& scales, 
   return bytes_of(floats, scales, span, is_unsigned ? integer_of<uint8_t> : integer_of<int8_t>);
 }
 
-// The integers of a value whose elements are in their order.
-StoredIntegers stored(const ValueSpec& value, exir::TensorData integers, size_t span) {
-  const bool is_unsigned = value.integers->dtype == ScalarType::kByte;
-  StoredIntegers made = {std::move(integers), static_cast<uint32_t>(span),
-                         is_unsigned ? wire::DataType::QUINT8 : wire::DataType::QINT8};
-  if (value.integers->bits > 4) return made;
+// Integers of four bits, two to a byte; rows are those of the last dimension.
+exir::TensorData half_bytes(const ValueSpec& value, exir::TensorData integers, ScalarType dtype) {
   Scales of_rows;
-  of_rows.integers = std::move(made.bytes);
-  of_rows.dtype = value.integers->dtype;
+  of_rows.integers = std::move(integers);
+  of_rows.dtype = dtype;
   const int64_t columns = value.dims.back().as_int();
   const int64_t rows = static_cast<int64_t>(of_rows.integers.bytes) / columns;
-  made.bytes = exir::packed_rows(of_rows, rows, columns, 4, exir::NibbleOrder::kLowFirst);
-  made.type = wire::DataType::QCINT4;
-  return made;
+  return exir::packed_rows(of_rows, rows, columns, 4, exir::NibbleOrder::kLowFirst);
+}
+
+// The integers of a value whose elements are in their order.
+StoredIntegers stored(const ValueSpec& value, exir::TensorData integers, size_t span) {
+  const ScalarType dtype = value.integers->dtype;
+  const bool has_halves = value.integers->bits <= 4;
+  return {has_halves ? half_bytes(value, std::move(integers), dtype) : std::move(integers),
+          static_cast<uint32_t>(span),
+          has_halves                   ? wire::DataType::QCINT4
+          : dtype == ScalarType::kByte ? wire::DataType::QUINT8
+                                       : wire::DataType::QINT8};
+}
+
+// Bytes whose integers have four bits become halves of bytes.
+void store_halves(NodeList& list, Id id) {
+  ValueSpec& value = list.values[id];
+  const exir::TensorData& bytes = list.data(id);
+  if (bytes.bytes <= kSmallBytes || value.dims.empty() ||
+      exir::bits_of(bytes, ScalarType::kChar) > 4) {
+    return;
+  }
+  exir::TensorData halves = half_bytes(value, bytes, ScalarType::kChar);
+  if (halves.bytes < bytes.bytes) {
+    value.stored = {std::move(halves), 1, wire::DataType::QCINT4};
+  }
 }
 
 void store(NodeList& list, Id id) {
@@ -143,10 +162,10 @@ void store_integers(NodeList& list, const std::vector<bool>& live) {
     if (!live[i]) continue;
     for (const Id id : list.nodes[i].inputs) {
       const ValueSpec* value = id == kNone ? nullptr : &list.values[id];
-      const bool is_candidate = value != nullptr && value->constant != 0 &&
-                                value->integers != nullptr && value->stored.bytes.data == nullptr &&
-                                value->quantization.type == wire::DataType::FP32;
-      if (is_candidate) store(list, id);
+      if (value == nullptr || value->constant == 0 || value->stored.bytes.data != nullptr) continue;
+      const wire::DataType type = value->quantization.type;
+      if (type == wire::DataType::FP32 && value->integers != nullptr) store(list, id);
+      if (type == wire::DataType::QINT8 || type == wire::DataType::QCINT8) store_halves(list, id);
     }
   }
 }

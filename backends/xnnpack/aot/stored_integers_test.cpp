@@ -1,4 +1,4 @@
-// Tests which constants of floats a payload stores as integers or as float16, and in what order.
+// Tests which constants a payload stores as integers, as half bytes or as float16, and in what order.
 
 #include "backends/xnnpack/aot/stored_integers.h"
 
@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/xnnpack/aot/compile_for_test.h"
+#include "backends/xnnpack/payload_format.h"
 #include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
@@ -23,18 +24,10 @@ constexpr char kBody[] = R"(  input %x: float32[1, 8, 9, 9]
   %y: float32[1, 4, 7, 5] = aten::convolution(%x, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
   return %y)";
 
-Compiled convolution(std::vector<float> items, size_t span, bool for_executorch = false,
-                     int bits = 8) {
-  std::string numbers = "{0";
-  for (int i = 1; i < 480; ++i) numbers += ", 0";
-  std::string body = kBody;
-  body.replace(body.find("SIZES"), 5, numbers + "}");
-  Compiled result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+std::shared_ptr<exir::Scales> weights(std::vector<float> items, size_t span, int bits) {
   auto scales = std::make_shared<exir::Scales>();
   scales->items = std::move(items);
   scales->span = span;
-  scales->zero_points.assign(scales->items.size(), 3);
   std::vector<uint8_t> integers;
   for (int at = 0; at < 480; ++at) {
     const int count = bits == 8 ? 100 : 1 << bits;
@@ -43,6 +36,16 @@ Compiled convolution(std::vector<float> items, size_t span, bool for_executorch 
   }
   scales->integers = exir::own_bytes(std::move(integers));
   scales->bits = exir::bits_of(scales->integers, scales->dtype);
+  return scales;
+}
+
+Compiled compile_with(std::string body, const std::shared_ptr<const exir::Scales>& scales,
+                      bool for_executorch) {
+  std::string numbers = "{0";
+  for (int i = 1; i < 480; ++i) numbers += ", 0";
+  body.replace(body.find("SIZES"), 5, numbers + "}");
+  Compiled result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
   exir::Value* weight = result.graph->constants.at(0);
   weight->scales = scales;
   weight->data.data = nullptr;
@@ -50,6 +53,13 @@ Compiled convolution(std::vector<float> items, size_t span, bool for_executorch 
   options.for_executorch = for_executorch;
   exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options);
   return result;
+}
+
+Compiled convolution(std::vector<float> items, size_t span, bool for_executorch = false,
+                     int bits = 8) {
+  const auto scales = weights(std::move(items), span, bits);
+  scales->zero_points.assign(scales->items.size(), 3);
+  return compile_with(kBody, scales, for_executorch);
 }
 
 const wire::QuantizedTensor* filter_of(const Compiled& compiled) {
@@ -100,6 +110,44 @@ TEST(StoredIntegers, AFilterOfFourBitsHasHalfAByteForEachElement) {
     EXPECT_EQ(half - 8, integer_at(o, i, h, w, 16)) << at;
   }
   EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as int4");
+}
+
+// Between bytes, XNNPACK wants whole ones, which the device makes of the halves.
+TEST(StoredIntegers, AFilterOfFourBitsBetweenBytesHasHalves) {
+  constexpr char kBytes[] = R"(  input %q: int8[1, 8, 9, 9]
+  constant %w: float32[4, 8, 3, 5] = SIZES
+  %d: float32[1, 8, 9, 9] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 4, 7, 5] = aten::convolution(%d, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+  %y: int8[1, 4, 7, 5] = quantized_decomposed::quantize_per_tensor(%c, 1.0, 3, -128, 127, int8)
+  return %y)";
+  for (const std::vector<float>& items : {std::vector<float>{0.3f, 0.7f, 1.1f, 0.9f}, {0.3f}}) {
+    const auto compiled = [&](int bits, bool for_executorch) {
+      return compile_with(kBytes, weights(items, 480 / items.size(), bits), for_executorch);
+    };
+    const Compiled r = compiled(4, false);
+    EXPECT_EQ(r.identifier(), "XT01");
+    const wire::QuantizedTensor* filter = filter_of(r);
+    ASSERT_NE(filter, nullptr);
+    EXPECT_EQ(filter->tensor()->datatype(), wire::DataType::QCINT4);
+    EXPECT_EQ(filter->tensor()->flags(), kHalfBytesFlag);
+    EXPECT_EQ(filter->quantization_as_PerChannel() != nullptr, items.size() > 1);
+    EXPECT_EQ(filter->quantization_as_PerTensor() != nullptr, items.size() == 1);
+    const auto& data = r.graph->delegates[0]->data;
+    ASSERT_EQ(data.size(), 1u);
+    ASSERT_EQ(data[0].bytes.bytes, 240u);
+    for (int at = 0; at < 480; ++at) {
+      const int i = at % 8, w = at / 8 % 5, h = at / 40 % 3, o = at / 120;
+      const int half = data[0].bytes.data[at / 2] >> (at % 2 * 4) & 15;
+      EXPECT_EQ(half - 8, integer_at(o, i, h, w, 16)) << at;
+    }
+    EXPECT_EQ(r.graph->delegates[0]->computed_in.at(1), "int8, weights stored as int4");
+    for (const bool for_executorch : {false, true}) {
+      const Compiled other = compiled(for_executorch ? 4 : 8, for_executorch);
+      EXPECT_EQ(other.identifier(), "XN01");
+      EXPECT_EQ(filter_of(other)->tensor()->flags(), 0u);
+      EXPECT_EQ(other.graph->delegates[0]->data[0].bytes.bytes, 480u);
+    }
+  }
 }
 
 TEST(StoredIntegers, ScalesOfInputChannelsMoveWithThem) {

@@ -31,18 +31,24 @@ bool were_integers(const ValueSpec& value) {
   return count * sizeof(float) > kSmallFloats;
 }
 
+bool are_stored(const ValueSpec& value) { return value.stored.bytes.data != nullptr; }
+
 std::string type_of(const NodeList& list, const NodeSpec& node) {
   const auto type = [&](Id id) { return list.values[id].quantization.type; };
   const DataType in = type(node.inputs[0]), out = type(node.output);
   if (node.kind == wire::NodeContent::Convert) return "";
   const bool has_weights = node.inputs.size() > 1 && node.inputs[1] != kNone;
   const DataType weights = has_weights ? type(node.inputs[1]) : DataType::FP32;
-  if (in == DataType::QDINT8) return "int8 rows, " + weight_text(weights);
-  if (out != DataType::FP32 || in != DataType::FP32) return "int8";
-  if (weights != DataType::FP32 && list.values[node.inputs[1]].constant != 0) {
-    return "float32, " + weight_text(weights);
+  const bool has_halves = weights != DataType::FP32 && are_stored(list.values[node.inputs[1]]);
+  const std::string stored = has_halves ? ", weights stored as int4" : "";
+  if (in == DataType::QDINT8) {
+    return "int8 rows" + (has_halves ? stored : ", " + weight_text(weights));
   }
-  if (has_weights && list.values[node.inputs[1]].stored.bytes.data != nullptr) {
+  if (out != DataType::FP32 || in != DataType::FP32) return "int8" + stored;
+  if (weights != DataType::FP32 && list.values[node.inputs[1]].constant != 0) {
+    return "float32" + (has_halves ? stored : ", " + weight_text(weights));
+  }
+  if (has_weights && are_stored(list.values[node.inputs[1]])) {
     const ValueSpec& stored = list.values[node.inputs[1]];
     const bool halves = stored.stored.type == DataType::QCINT4;
     const bool are_codes = !stored.integers->table.empty();

@@ -36,6 +36,7 @@ class PayloadBuilder {
     std::optional<uint32_t> id = std::nullopt;  // By default its index.
     std::optional<uint32_t> rank = std::nullopt;
     std::optional<float> scale = std::nullopt;  // Set if it is quantised.
+    Floats scales = {};                         // Of channels of dimension 0, in its place.
     int32_t zero_point = 0;
     std::optional<Steps> steps = std::nullopt;  // Set if floats are stored as integers.
   };
@@ -151,6 +152,12 @@ class PayloadBuilder {
               .Union();
       const auto stored = wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how);
       return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());
+    }
+    if (!t.scales.empty()) {
+      const auto how = wire::CreatePerChannelDirect(fbb, &t.scales, 0).Union();
+      return wire::CreateXValue(
+          fbb, wire::ValueContent::QuantizedTensor,
+          wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::PerChannel, how).Union());
     }
     if (!t.scale) return wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union());
     const auto quantized =

@@ -121,6 +121,73 @@ TEST(Steps, HalvesOfBytesMayStandForNumbersOfATable) {
   }
 }
 
+// A layer of bytes with three inputs and two outputs, whose weights are stored as halves of four
+// bytes: -7, 7, 2 and -8, 0, -1.
+std::vector<uint8_t> layer_of_bytes(const PayloadBuilder::Tensor& weights, bool is_taper = true) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 3}), y = p.output({1, 2});
+  const uint32_t q = p.inner({1, 3}), r = p.inner({1, 2});
+  for (const uint32_t id : {q, r}) {
+    p.tensors[id].type = wire::DataType::QINT8;
+    p.tensors[id].scale = id == q ? 1.0f : 0.25f;
+    p.tensors[id].zero_point = id == q ? 3 : -20;
+  }
+  const uint32_t w = p.constant({2, 3}, {0}), constant = p.tensors[w].constant;
+  p.tensors[w] = weights;
+  p.tensors[w].sizes = {2, 3};
+  p.tensors[w].constant = constant;
+  const uint8_t bytes[] = {0xf1, 0x0a, 0x80, 0x07};
+  std::memcpy(p.data.data() + p.constants.back().offset, bytes, sizeof(bytes));
+  p.unary(wire::NodeContent::Convert, x, q);
+  p.connected(q, w, UINT32_MAX, r);
+  p.unary(wire::NodeContent::Convert, r, y);
+  if (is_taper) p.identifier = kTaperIdentifier;
+  return p.finish();
+}
+
+PayloadBuilder::Tensor half_bytes(const Floats& scales) {
+  PayloadBuilder::Tensor weights{{}, kHalfBytesFlag};
+  weights.type = wire::DataType::QCINT4;
+  if (scales.size() == 1) weights.scale = scales[0];
+  if (scales.size() > 1) weights.scales = scales;
+  return weights;
+}
+
+TEST(HalfBytes, WeightsOfLayersOfBytesBecomeBytes) {
+  const auto result = [](const Floats& scales) {
+    Loaded loaded(layer_of_bytes(half_bytes(scales)));
+    EXPECT_TRUE(loaded.status.ok()) << loaded.status.message();
+    HeldFloats in({1, 3}, {1, -2, 4}), out({1, 2}, {0, 0});
+    EXPECT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    return out.result();
+  };
+  EXPECT_EQ(result({0.5}), (Floats{-6.5, -6}));        // -13 and -12
+  EXPECT_EQ(result({0.5, 0.25}), (Floats{-6.5, -3}));  // The same, with other steps.
+}
+
+TEST(HalfBytes, ThoseThatLieAreRefused) {
+  EXPECT_FALSE(Loaded(layer_of_bytes(half_bytes({0.5}), false)).status.ok());  // As ExecuTorch's.
+  PayloadBuilder::Tensor bytes = half_bytes({0.5});
+  bytes.type = wire::DataType::QINT8;
+  EXPECT_FALSE(Loaded(layer_of_bytes(bytes)).status.ok());
+  PayloadBuilder::Tensor steps = half_bytes({});
+  steps.steps = Steps{{0.5}, {}, 6};
+  EXPECT_FALSE(Loaded(layer_of_bytes(steps)).status.ok());
+  PayloadBuilder p;  // An input has no halves.
+  const uint32_t x = p.input({1, 2}), y = p.output({1, 2});
+  p.tensors[x] = half_bytes({0.5});
+  p.tensors[x].sizes = {1, 2};
+  p.tensors[x].flags |= 1;
+  p.unary(wire::NodeContent::Abs, x, y);
+  p.identifier = kTaperIdentifier;
+  EXPECT_FALSE(Loaded(p.finish()).status.ok());
+}
+
+TEST(HalfBytes, EveryChangedByteIsSurvived) {
+  HeldFloats in({1, 3}, {1, -2, 4}), out({1, 2}, {0, 0});
+  run_with_each_byte_changed(layer_of_bytes(half_bytes({0.5, 0.25})), in, out);
+}
+
 TEST(Steps, ThoseThatLieAreRefused) {
   using wire::DataType;
   const float infinity = std::numeric_limits<float>::infinity();

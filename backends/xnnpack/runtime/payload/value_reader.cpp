@@ -87,6 +87,22 @@ Status make_owned(XnnValue& value) {
   return {};
 }
 
+// The halves of bytes that a constant is stored as, by the index of the element, without a sign.
+class HalfBytes {
+ public:
+  explicit HalfBytes(const XnnValue& value)
+      : bytes_(value.stored), columns_(value.declared.last()), row_bytes_((columns_ + 1) / 2) {}
+  int at(uint64_t i) const { return at(i / columns_, i % columns_); }
+  int at(uint64_t row, uint64_t column) const {
+    const uint8_t both = bytes_[row * row_bytes_ + column / 2];
+    return column % 2 == 0 ? both & 15 : both >> 4;
+  }
+
+ private:
+  const uint8_t* bytes_;
+  uint64_t columns_, row_bytes_;
+};
+
 // Writes the floats of `count` integers, of which read(i) is number i.
 template <typename Read>
 void widen(const wire::Steps& steps, uint64_t count, const Read& read, uint8_t* to) {
@@ -132,6 +148,9 @@ Status ValueReader::read(const wire::XValue& wire, uint32_t id, XnnValue& value)
   } else if (const wire::QuantizedTensor* quantized = wire.content_as_QuantizedTensor()) {
     TAPER_XNNPACK_REQUIRE(quantized->tensor() != nullptr, "a value of the graph is not a tensor");
     TAPER_TRY(read_tensor(*quantized->tensor(), id, value));
+    if ((quantized->tensor()->flags() & kHalfBytesFlag) != 0) {
+      TAPER_TRY(read_half_bytes(*quantized, value));
+    }
     TAPER_TRY(read_quantization(*quantized, value));
   } else {
     return refuse("a value of the XNNPACK graph is not a tensor");
@@ -158,7 +177,8 @@ Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValu
   const uint64_t count = element_count(value.declared);
   TAPER_XNNPACK_REQUIRE(count > 0 && count <= kMaxElements,
                         "a tensor of the graph is empty or too large");
-  TAPER_XNNPACK_REQUIRE((tensor.flags() & ~(kInputFlag | kOutputFlag)) == 0,
+  const uint32_t flags = kInputFlag | kOutputFlag | (widens_constants_ ? kHalfBytesFlag : 0);
+  TAPER_XNNPACK_REQUIRE((tensor.flags() & ~flags) == 0,
                         "a tensor of the graph has an unknown flag");
   value.is_input = (tensor.flags() & kInputFlag) != 0;
   value.is_output = (tensor.flags() & kOutputFlag) != 0;
@@ -272,6 +292,25 @@ Status ValueReader::read_quantization(const wire::QuantizedTensor& tensor, XnnVa
   return refuse("a quantised tensor of the graph has no scale");
 }
 
+// Integers of four bits become bytes, with one scale or with those of channels.
+Status ValueReader::read_half_bytes(const wire::QuantizedTensor& tensor, XnnValue& value) const {
+  const bool has_one = tensor.quantization_as_PerTensor() != nullptr;
+  TAPER_XNNPACK_REQUIRE(value.type == DataType::QCINT4 && value.stored != nullptr &&
+                            (has_one || tensor.quantization_as_PerChannel() != nullptr),
+                        "a value of the graph cannot be stored in half bytes");
+  value.type = has_one ? DataType::QINT8 : DataType::QCINT8;
+  TAPER_TRY(make_owned(value));
+  const HalfBytes halves(value);
+  const uint64_t columns = value.declared.last(), rows = element_count(value.declared) / columns;
+  uint8_t* to = value.owned.get();
+  for (uint64_t row = 0; row < rows; ++row) {
+    for (uint64_t column = 0; column < columns; ++column) {
+      *to++ = static_cast<uint8_t>(halves.at(row, column) - 8);
+    }
+  }
+  return {};
+}
+
 Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const {
   TAPER_XNNPACK_REQUIRE(
       widens_constants_ && (value.type == DataType::QINT8 || value.type == DataType::QUINT8 ||
@@ -296,16 +335,11 @@ Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const 
     widen(steps, count, number_at, value.owned.get());
   };
   if (type == DataType::QCINT4) {
-    const uint64_t columns = value.declared.last(), row_bytes = (columns + 1) / 2;
-    const auto half = [&](uint64_t i) {
-      const uint64_t column = i % columns;
-      const uint8_t both = from[i / columns * row_bytes + column / 2];
-      return column % 2 == 0 ? both & 15 : both >> 4;
-    };
+    const HalfBytes halves(value);
     if (table == nullptr) {
-      widen_each([&](uint64_t i) { return half(i) - 8; });
+      widen_each([&](uint64_t i) { return halves.at(i) - 8; });
     } else {
-      widen_each([&](uint64_t i) { return table->Get(static_cast<uint32_t>(half(i))); });
+      widen_each([&](uint64_t i) { return table->Get(static_cast<uint32_t>(halves.at(i))); });
     }
   } else if (table != nullptr) {
     widen_each([&](uint64_t i) { return table->Get(from[i]); });

@@ -27,6 +27,7 @@ class ValueReader {
   Status read_groups(const wire::PerGroup& groups, XnnValue& value) const;
   Status read_constant(const wire::Tensor& tensor, XnnValue& value) const;
   Status read_steps(const wire::Steps& steps, XnnValue& value) const;
+  Status read_half_bytes(const wire::QuantizedTensor& tensor, XnnValue& value) const;
   // The bytes of a constant of the graph by its number.
   struct Constant {
     Span<const uint8_t> bytes;
