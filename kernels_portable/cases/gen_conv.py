@@ -114,6 +114,15 @@ with family("op_convolution"):
     wrong(X, W, B, ONE, NONE, ONE, False, NONE, 1, outs=tensor([1, 2, 2, 2], f16))
     wrong(X, W, B, ONE, NONE, ONE, False, NONE, 1, outs=tensor([1, 2, 3, 3]))
 
+    # Volumes in groups and transposed, with windows of every depth and steps.
+    conv([2, 4, 5, 4, 3], [8, 1, 3, 2, 3], groups=4, padding=[2, 0, 1], stride=[2, 1, 1],
+         dilation=[2, 1, 1])
+    conv([2, 3, 3, 4, 1], [3, 1, 3, 1, 1], groups=3, padding=[1, 0, 0])
+    conv([2, 3, 3, 4, 5], [3, 2, 4, 3, 2], transposed=True, stride=[3, 2, 1], padding=[1, 0, 1],
+         output_padding=[2, 1, 0])
+    conv([1, 2, 3, 2, 4], [2, 3, 3, 3, 3], transposed=True, stride=2, padding=1, output_padding=1)
+    conv([1, 2, 1, 4, 3], [2, 3, 7, 1, 3], transposed=True, stride=[2, 1, 2], padding=[3, 0, 1])
+
 with family("op_convolution_backward"):
     NAME = "aten::convolution_backward.out"
 

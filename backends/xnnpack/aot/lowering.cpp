@@ -77,12 +77,15 @@ exir::TensorData permuted_data(const exir::TensorData& data, const Dims& dims,
   return exir::own_bytes(std::move(bytes));
 }
 
+bool is_convolution(NodeContent kind) {
+  return kind == NodeContent::Conv2d || kind == NodeContent::DepthwiseConv2d ||
+         kind == NodeContent::ConvTranspose2d;
+}
+
 // Whether a kind of node can clamp its results.
 bool takes_range(NodeContent kind) {
+  if (is_convolution(kind)) return true;
   switch (kind) {
-    case NodeContent::Conv2d:
-    case NodeContent::DepthwiseConv2d:
-    case NodeContent::ConvTranspose2d:
     case NodeContent::FullyConnected:
     case NodeContent::Add:
     case NodeContent::Subtract:
@@ -505,7 +508,9 @@ bool Lowering::clamp_maker(const Value* value, Id id, float min, float max) {
   if (maker != nullptr && maker->kind == NodeContent::Reshape) {
     const Id images = maker->inputs[0];
     maker = holders_[images] == 0 ? out_.maker(images) : nullptr;
-    if (maker != nullptr && maker->kind != NodeContent::Conv2d) return false;
+    const bool is_part =
+        maker != nullptr && (is_convolution(maker->kind) || maker->kind == NodeContent::Add);
+    if (!is_part) return false;
   }
   if (maker == nullptr || !takes_range(maker->kind)) return false;
   if (uses(value) != 1 || holders_[id] != 1 || out_.is_read(id)) return false;

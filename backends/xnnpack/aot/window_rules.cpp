@@ -24,8 +24,8 @@ bool is_static_image(const Value* value) {
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
-// The constant weights of a convolution, [a, b, height, width], whose sizes are known. Those of a
-// volume whose slices are images have the channels of all slices of a window, slice by slice.
+// The constant weights of a convolution, [a, b, depth, height, width], whose sizes are known. Only
+// those of a volume whose slices are images have a depth.
 struct Filter {
   exir::TensorData elements;
   const float* data;
@@ -43,11 +43,9 @@ struct Filter {
         width(weight->type.sizes.back().as_int()) {
     if (volume == Volume::kSlices) depth = weight->type.sizes[2].as_int();
     if (volume == Volume::kColumns) height = weight->type.sizes[2].as_int();
-    b *= depth;
   }
-  size_t at(int64_t i, int64_t j, int64_t h, int64_t w) const {
-    const int64_t each = b / depth, slice = (i * each + j % each) * depth + j / each;
-    return static_cast<size_t>((slice * height + h) * width + w);
+  size_t at(int64_t i, int64_t j, int64_t slice, int64_t h, int64_t w) const {
+    return static_cast<size_t>((((i * b + j) * depth + slice) * height + h) * width + w);
   }
 };
 
@@ -74,54 +72,59 @@ class FilterBytes {
   std::vector<size_t> order_;
 };
 
-// Converts the filter to [out, height, width, in per group].
+// Converts the filter to [out, height, width, in per group], slice by slice.
 Id dense_filter(Lowering& l, const Filter& f) {
-  FilterBytes bytes(f, static_cast<size_t>(f.a * f.b * f.height * f.width));
+  const int64_t in = f.depth * f.b;
+  FilterBytes bytes(f, static_cast<size_t>(f.a * in * f.height * f.width));
   for (int64_t o = 0; o < f.a; ++o) {
     for (int64_t h = 0; h < f.height; ++h) {
       for (int64_t w = 0; w < f.width; ++w) {
-        for (int64_t i = 0; i < f.b; ++i) bytes.add(f.at(o, i, h, w));
+        for (int64_t i = 0; i < in; ++i) bytes.add(f.at(o, i % f.b, i / f.b, h, w));
       }
     }
   }
-  return bytes.finish(l, {f.a, f.height, f.width, f.b});
+  return bytes.finish(l, {f.a, f.height, f.width, in});
 }
 
-// Converts the rows `first`, `first` + `step`, ... of the filter to [1, height, width, out].
-Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
+// Converts the rows `first`, `first` + `step`, ... of a slice to [1, height, width, out].
+Id depthwise_filter(Lowering& l, const Filter& f, int64_t slice, int64_t first, int64_t step) {
   FilterBytes bytes(f, static_cast<size_t>(f.a * f.height * f.width));
   int64_t rows = 0;
   for (int64_t h = first; h < f.height; h += step, ++rows) {
     for (int64_t w = 0; w < f.width; ++w) {
-      for (int64_t o = 0; o < f.a; ++o) bytes.add(f.at(o, 0, h, w));
+      for (int64_t o = 0; o < f.a; ++o) bytes.add(f.at(o, 0, slice, h, w));
     }
   }
   return bytes.finish(l, {1, rows, f.width, f.a});
 }
 
-// Converts [in, out per group, height, width] to [out, height, width, in per group].
-Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
-  const int64_t in = f.a / groups;
-  FilterBytes bytes(f, static_cast<size_t>(f.a * f.b * f.height * f.width));
-  for (int64_t o = 0; o < groups * f.b; ++o) {
-    for (int64_t h = 0; h < f.height; ++h) {
-      for (int64_t w = 0; w < f.width; ++w) {
-        for (int64_t i = 0; i < in; ++i) bytes.add(f.at(o / f.b * in + i, o % f.b, h, w));
+// Converts [in, out per group, depth, height, width] to [out, height, width, in per group]: the
+// slices of `phases`, which are the outer dimension of out, and the outer one of in.
+Id transposed_filter(Lowering& l, const Filter& f, int64_t groups, const Phases& phases) {
+  const int64_t in = f.a / groups, out = groups * f.b;
+  FilterBytes bytes(
+      f, static_cast<size_t>(phases.count * phases.taps * f.a * f.b * f.height * f.width));
+  for (int64_t each = 0; each < phases.count * out; ++each) {
+    const int64_t o = each % out, first = phases.first + each / out;
+    for (int64_t hw = 0; hw < f.height * f.width; ++hw) {
+      for (int64_t t = 0; t < phases.taps * in; ++t) {
+        const int64_t slice = first + t / in * phases.stride, i = o / f.b * in + t % in;
+        bytes.add(f.at(i, o % f.b, slice, hw / f.width, hw % f.width));
       }
     }
   }
-  return bytes.finish(l, {groups * f.b, f.height, f.width, in});
+  return bytes.finish(l, {phases.count * out, f.height, f.width, phases.taps * in});
 }
 
 // The scales of the output channels of a transposed filter; null if one of them has several.
 std::shared_ptr<const exir::Scales> transposed_scales(const Value* weight, const Filter& f,
-                                                      int64_t groups) {
+                                                      int64_t groups, const Phases& phases) {
   const bool by_out = has_scales(weight, 1), by_in = f.a == groups && has_scales(weight, 0);
   if (!by_out && !by_in) return nullptr;
   auto scales = std::make_shared<exir::Scales>(*weight->scales);
   if (scales->items.size() == 1) return scales;
   scales->items.clear();
-  for (int64_t o = 0; o < groups * f.b; ++o) {
+  for (int64_t o = 0; o < phases.count * groups * f.b; ++o) {
     const int64_t item = by_out ? o % f.b : o / f.b;
     scales->items.push_back(weight->scales->items[static_cast<size_t>(item)]);
   }
@@ -175,7 +178,7 @@ int64_t depthwise_parts(const Filter& f, const Window& w, bool is_whole) {
 }
 
 // Splits a large depthwise filter into a sum of smaller ones, whose rows are further apart.
-Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims,
+Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, int64_t slice, const Dims& dims,
              const std::shared_ptr<const exir::Scales>& made_from) {
   const bool is_whole =
       !l.for_executorch() && made_from == nullptr && is_stage(f, whole.window, dims);
@@ -183,7 +186,7 @@ Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& di
   Id sum = kNone;
   for (int64_t part = 0; part < parts; ++part) {
     NodeSpec spec = whole;
-    spec.inputs[1] = depthwise_filter(l, f, part, parts);
+    spec.inputs[1] = depthwise_filter(l, f, slice, part, parts);
     l.out().set_made_from(spec.inputs[1], made_from);
     if (part > 0) spec.inputs[2] = kNone;
     const int64_t rows = l.out().dims(spec.inputs[1])[1].as_int();
@@ -199,9 +202,10 @@ Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& di
   return sum;
 }
 
-// The images that a convolution reads, and the sizes of those that it writes.
+// The images that a convolution reads, of which there are several if it is depthwise, one for each
+// slice of the window, and the sizes of those that it writes.
 struct Images {
-  Id in;
+  std::vector<Id> in;
   Dims out;
 };
 
@@ -210,23 +214,75 @@ Images images_of(Lowering& l, const Node& node, Volume volume, int64_t channels)
   const Dims& out = y->type.sizes;
   const Id image = l.image(x);
   if (volume != Volume::kNone) {
-    return {volume_images(l, node, image, volume), volume_sizes(y, volume)};
+    return {volume_images(l, node, image, volume), volume_sizes(node, volume)};
   }
-  if (x->type.rank() == 4) return {image, {out[0], out[2], out[3], channels}};
+  if (x->type.rank() == 4) return {{image}, {out[0], out[2], out[3], channels}};
   const Dims& flat = l.out().dims(image);
-  return {l.reshape(image, {flat[0], 1, flat[1], flat[2]}), {out[0], 1, out[2], channels}};
+  return {{l.reshape(image, {flat[0], 1, flat[1], flat[2]})}, {out[0], 1, out[2], channels}};
+}
+
+// Sums the depthwise convolutions of the slices.
+Id depthwise_slices(Lowering& l, NodeSpec& spec, const Filter& f, const Images& images,
+                    const std::shared_ptr<const exir::Scales>& made_from) {
+  Id sum = kNone;
+  for (size_t slice = 0; slice < images.in.size(); ++slice) {
+    spec.inputs[0] = images.in[slice];
+    if (slice > 0) spec.inputs[2] = kNone;
+    const Id y = depthwise(l, spec, f, static_cast<int64_t>(slice), images.out, made_from);
+    sum = slice == 0 ? y : l.binary(NodeContent::Add, sum, y);
+  }
+  return sum;
+}
+
+// The bias, once for each of the slices that are made at a time.
+Id bias_of(Lowering& l, const Node& node, int64_t slices) {
+  const exir::Argument& bias = node.arg("bias");
+  if (bias.is_none()) return kNone;
+  if (slices == 1) return l.weights(bias.value());
+  const exir::TensorData elements = exir::elements_of(*bias.value());
+  const auto* floats = reinterpret_cast<const float*>(elements.data);
+  const size_t count = elements.bytes / sizeof(float);
+  std::vector<float> repeated;
+  for (int64_t i = 0; i < slices; ++i) repeated.insert(repeated.end(), floats, floats + count);
+  return l.constant({static_cast<int64_t>(repeated.size())}, repeated);
+}
+
+// A transposed convolution of a volume makes the slices of each run of phases by one of images.
+void transposed_volume(Lowering& l, const Node& node, const Filter& f) {
+  const Value* weight = tensor(node, "weight");
+  const std::vector<Id> slices = volume_images(l, node, l.image(tensor(node)), Volume::kSlices);
+  std::vector<Id> made;
+  for (const Phases& phases : Depth(node).phases()) {
+    NodeSpec spec;
+    spec.kind = NodeContent::ConvTranspose2d;
+    spec.window = convolution_window(node, f, Volume::kSlices);
+    spec.window.group_in = u32(phases.taps * f.a);
+    spec.window.group_out = u32(phases.count * f.b);
+    const Id weights = transposed_filter(l, f, 1, phases);
+    l.out().set_made_from(weights, transposed_scales(weight, f, 1, phases));
+    const Id read = l.concatenated({slices.begin(), slices.begin() + phases.taps}, 3);
+    spec.inputs = {read, weights, bias_of(l, node, phases.count)};
+    Dims dims = volume_sizes(node, Volume::kSlices);
+    dims[3] = phases.count * f.b;
+    made.push_back(l.out().add(std::move(spec), std::move(dims)));
+  }
+  l.set_image(node.outputs[0], volume_of_images(l, node, l.concatenated(made, 3)));
 }
 
 void convolution(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const Volume volume = volume_of(node);
+  const bool transposed = node.arg("transposed").to_bool();
   const Filter filter(tensor(node, "weight"), volume);
+  if (transposed && volume != Volume::kNone) return transposed_volume(l, node, filter);
   NodeSpec spec;
   spec.window = convolution_window(node, filter, volume);
   Window& w = spec.window;
-  const bool transposed = node.arg("transposed").to_bool();
   const int64_t out = transposed ? filter.b * w.groups : filter.a;
-  const int64_t in = transposed ? filter.a : filter.b * w.groups;
+  const bool is_depthwise = !transposed && is_depthwise_filter(node);
+  const int64_t in = transposed     ? filter.a
+                     : is_depthwise ? w.groups
+                                    : filter.depth * filter.b * w.groups;
   w.group_in = u32(in / w.groups);
   w.group_out = u32(out / w.groups);
   if (!transposed) {
@@ -236,8 +292,8 @@ void convolution(Lowering& l, const Node& node) {
   Id weights = kNone;
   if (transposed) {
     spec.kind = NodeContent::ConvTranspose2d;
-    weights = transposed_filter(l, filter, w.groups);
-  } else if (w.group_in == 1 && w.groups > 1) {
+    weights = transposed_filter(l, filter, w.groups, {});
+  } else if (is_depthwise) {
     spec.kind = NodeContent::DepthwiseConv2d;
   } else {
     spec.kind = NodeContent::Conv2d;
@@ -245,22 +301,17 @@ void convolution(Lowering& l, const Node& node) {
   }
   const Value* weight = tensor(node, "weight");
   const std::shared_ptr<const exir::Scales> made_from =
-      transposed              ? transposed_scales(weight, filter, w.groups)
+      transposed              ? transposed_scales(weight, filter, w.groups, {})
       : has_scales(weight, 0) ? weight->scales
                               : nullptr;
   if (weights != kNone) l.out().set_made_from(weights, made_from);
-  const exir::Argument& bias = node.arg("bias");
   const Images images = images_of(l, node, volume, out);
-  spec.inputs = {images.in, weights, bias.is_none() ? kNone : l.weights(bias.value())};
-  Id result = spec.kind == NodeContent::DepthwiseConv2d
-                  ? depthwise(l, spec, filter, images.out, made_from)
-                  : l.out().add(std::move(spec), images.out);
-  if (x->type.rank() != 4) {
-    Dims dims = {y->type.sizes[0]};
-    dims.insert(dims.end(), y->type.sizes.begin() + 2, y->type.sizes.end());
-    dims.push_back(y->type.sizes[1]);
-    result = l.reshape(result, std::move(dims));
-  }
+  spec.inputs = {images.in[0], weights, bias_of(l, node, 1)};
+  Id result = is_depthwise ? depthwise_slices(l, spec, filter, images, made_from)
+                           : l.out().add(std::move(spec), images.out);
+  const Dims& sizes = y->type.sizes;
+  if (x->type.rank() == 3) result = l.reshape(result, {sizes[0], sizes[2], sizes[1]});
+  if (volume != Volume::kNone) result = volume_of_images(l, node, result);
   l.set_image(y, result);
 }
 

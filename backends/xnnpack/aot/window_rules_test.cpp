@@ -70,6 +70,32 @@ TEST(WindowRules, AVolumeIsSlicesOrColumnsOrGathersSlices) {
             "Transpose Slice Reshape Slice Reshape Concatenate2 Conv2d* Reshape Transpose");
 }
 
+TEST(WindowRules, AVolumeWhoseChannelsAreGroupsIsASumOverSlices) {
+  const auto kinds = [](const std::string& w, const std::string& y, const std::string& options) {
+    return volume("1, 2, 4, 3, 5", w, y, options).kinds();
+  };
+  EXPECT_EQ(kinds("2, 1, 1, 3, 3", "1, 2, 4, 3, 5",
+                  "[1, 1, 1], [0, 1, 1], [1, 1, 1], False, [0, 0, 0], 2"),
+            "Transpose Reshape DepthwiseConv2d* Reshape Transpose");
+  EXPECT_EQ(kinds("2, 1, 2, 1, 2", "1, 2, 3, 3, 4",
+                  "[1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 2"),
+            "Transpose Slice Reshape Slice Reshape DepthwiseConv2d DepthwiseConv2d Add* Reshape "
+            "Transpose");
+}
+
+// A window of three slices makes two at a time, one of them by two slices, and the other by one.
+TEST(WindowRules, ATransposedConvolutionOfAVolumeMakesSeveralSlicesAtATime) {
+  EXPECT_EQ(volume("1, 2, 4, 3, 5", "2, 3, 2, 2, 2", "1, 3, 8, 6, 10",
+                   "[2, 2, 2], [0, 0, 0], [1, 1, 1], True, [0, 0, 0], 1")
+                .kinds(),
+            "Transpose Reshape ConvTranspose2d Reshape Transpose Reshape Clamp* Transpose");
+  EXPECT_EQ(volume("1, 2, 4, 3, 5", "2, 3, 3, 1, 1", "1, 3, 8, 3, 5",
+                   "[2, 1, 1], [1, 0, 0], [1, 1, 1], True, [1, 0, 0], 1")
+                .kinds(),
+            "Transpose ConstantPad Slice Reshape Slice Reshape Concatenate2 ConvTranspose2d "
+            "ConvTranspose2d Concatenate2 Reshape Transpose Reshape Slice Clamp* Transpose");
+}
+
 TEST(WindowRules, VolumesThatStayOutside) {
   const auto why = [](const std::string& x, const std::string& w, const std::string& y,
                       const std::string& options) { return volume(x, w, y, options).outside[0]; };
@@ -77,11 +103,17 @@ TEST(WindowRules, VolumesThatStayOutside) {
                 "[1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1"),
             "aten::convolution: a size is dynamic");
   EXPECT_EQ(why("1, 2, 1, 1, 1", "2, 1, 1, 1, 1", "1, 2, 1, 1, 1",
+                "[1, 1, 1], [0, 0, 0], [1, 1, 1], True, [0, 0, 0], 2"),
+            "aten::convolution: it is transposed, of a volume in groups");
+  EXPECT_EQ(why("1, 4, 2, 1, 2", "4, 2, 2, 1, 2", "1, 4, 1, 1, 1",
                 "[1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 2"),
-            "aten::convolution: it is a convolution of a volume in groups");
-  EXPECT_EQ(why("1, 2, 1, 1, 1", "2, 3, 1, 1, 1", "1, 3, 1, 1, 1",
-                "[1, 1, 1], [0, 0, 0], [1, 1, 1], True, [0, 0, 0], 1"),
-            "aten::convolution: it is a transposed convolution of a volume");
+            "aten::convolution: it is of a volume in groups, which a kernel computes faster");
+  EXPECT_EQ(why("1, 2, 2, 1, 1", "2, 3, 2, 1, 1", "1, 3, 4, 1, 1",
+                "[1, 1, 1], [0, 0, 0], [2, 1, 1], True, [0, 0, 0], 1"),
+            "aten::convolution: it is transposed, of a volume with a dilated window");
+  EXPECT_EQ(why("1, 2, 2, 1, 1", "2, 3, 2, 1, 1", "1, 3, 5, 1, 1",
+                "[3, 1, 1], [0, 0, 0], [1, 1, 1], True, [0, 0, 0], 1"),
+            "aten::convolution: it is transposed, of a volume with gaps between windows");
 }
 
 }  // namespace
