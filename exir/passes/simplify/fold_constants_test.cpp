@@ -102,6 +102,41 @@ TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
   EXPECT_EQ(weights->data.data, nullptr);
 }
 
+// Differences from zero points become the integers, unless they have more bits, or are no int8.
+TEST(FoldConstants, ZeroPointsOfBytesInDisguiseAreSubtracted) {
+  const auto weights = [](const std::string& dtype, const std::string& integers,
+                          const std::string& points) {
+    const auto graph =
+        parse_graph("graph \"g\" {\n  input %x: float32[1, 2]\n  constant %w: " + dtype +
+                    "[2, 2] = {" + integers +
+                    "}\n  constant %s: float32[2] = {0.5, 0.25}\n"
+                    "  constant %z: float32[2] = {" +
+                    points + R"(}
+  %d: float32[2, 2] = quantized_decomposed::dequantize_per_channel(%w, %s, %z, 0, 0, 255, )" +
+                    dtype + R"()
+  %y: float32[1, 2] = aten::mm(%x, %d)
+  return %y
+})");
+    fold_constants(*graph);
+    const Scales scales = *graph->nodes.at(0)->arg(1).value()->scales;
+    std::string text = to_string(scales.dtype) + std::string(":");
+    for (size_t i = 0; i < 4; ++i) {
+      const uint8_t byte = scales.integers.data[i];
+      const bool is_signed = scales.dtype == ScalarType::kChar;
+      text += " " + std::to_string(is_signed ? static_cast<int8_t>(byte) : int{byte});
+    }
+    return text + (scales.zero_points.empty() ? "" : " with zero points");
+  };
+  EXPECT_EQ(weights("uint8", "0, 255, 1, 130", "128, 129"), "int8: -128 127 -128 1");
+  EXPECT_EQ(weights("uint8", "0, 15, 7, 9", "8, 8"), "int8: -8 7 -1 1");
+  EXPECT_EQ(weights("uint8", "0, 255, 1, 130", "128, 128.5"),
+            "uint8: 0 255 1 130 with zero points");
+  EXPECT_EQ(weights("uint8", "0, 15, 7, 9", "8, 6"), "int8: -8 7 1 3");
+  EXPECT_EQ(weights("uint8", "0, 15, 7, 9", "3, 3"), "uint8: 0 15 7 9 with zero points");
+  EXPECT_EQ(weights("int8", "-100, 50, 7, 9", "-60, 3"), "int8: -40 110 4 6");
+  EXPECT_EQ(weights("int8", "-100, 120, 7, 9", "-60, 3"), "int8: -100 120 7 9 with zero points");
+}
+
 // However many groups there are: their zero points are converted to 16 bits, which takes more bytes.
 TEST(FoldConstants, ZeroPointsOfManyGroupsAreConverted) {
   const auto graph = parse_graph(R"(graph "g" {
@@ -139,6 +174,26 @@ TEST(FoldConstants, BytesBehindOneAnotherStayBytes) {
   const TensorData elements = elements_of(*weights);
   const auto* floats = reinterpret_cast<const float*>(elements.data);
   EXPECT_EQ(std::vector<float>(floats, floats + 6), (std::vector<float>{4, 6, 0.5, 1, 0.5, -1.25}));
+}
+
+// The first is int8 in disguise, the second is not.
+TEST(FoldConstants, UnsignedBytesBehindOneAnotherStayBytes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %v: uint8[1, 2] = {133, 126}
+  constant %w: uint8[1, 2] = {0, 255}
+  %c: float32[1, 2] = quantized_decomposed::dequantize_per_tensor(%v, 2.0, 128, 0, 255, uint8)
+  %d: float32[1, 2] = quantized_decomposed::dequantize_per_tensor(%w, 0.5, 1, 0, 255, uint8)
+  %a: float32[2, 2] = aten::cat([%c, %d])
+  %y: float32[1, 2] = aten::linear(%x, %a)
+  return %y
+})");
+  EXPECT_EQ(fold_constants(*graph), 3);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  const TensorData elements = elements_of(*weights);
+  const auto* floats = reinterpret_cast<const float*>(elements.data);
+  EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{10, -4, -0.5, 127}));
 }
 
 TEST(FoldConstants, APartWithoutElementsMayStandBeforeBytes) {

@@ -70,25 +70,53 @@ bool has_16_bits(ScalarType dtype) {
   return dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
 }
 
+// The difference of an integer from its zero point.
+float difference_at(const Scales& scales, size_t i) {
+  const auto& points = scales.zero_points;
+  const float point = points.empty() ? 0 : points[i / scales.span % points.size()];
+  const uint8_t integer = scales.integers.data[i];
+  return (scales.dtype == ScalarType::kChar ? static_cast<float>(static_cast<int8_t>(integer))
+                                            : static_cast<float>(integer)) -
+         point;
+}
+
 // PyTorch subtracts zero points of the integers' own dtype in 8 bits, which may wrap around. The
 // differences then are the integers.
 void wrap_around(Scales& scales) {
-  const bool is_signed = scales.dtype == ScalarType::kChar;
-  const float least = is_signed ? -128 : 0, most = least + 255;
-  const uint8_t* from = scales.integers.data;
+  const float least = scales.dtype == ScalarType::kChar ? -128 : 0, most = least + 255;
   std::vector<uint8_t> differences(scales.integers.bytes);
   bool wraps = false;
   for (size_t i = 0; i < differences.size(); ++i) {
-    const float point = scales.zero_points[i / scales.span % scales.zero_points.size()];
-    const auto integer =
-        is_signed ? static_cast<float>(static_cast<int8_t>(from[i])) : static_cast<float>(from[i]);
-    wraps = wraps || integer - point < least || integer - point > most;
-    differences[i] = static_cast<uint8_t>(static_cast<int32_t>(integer - point));
+    const float difference = difference_at(scales, i);
+    wraps = wraps || difference < least || difference > most;
+    differences[i] = static_cast<uint8_t>(static_cast<int32_t>(difference));
   }
   if (!wraps) return;
   scales.integers = own_bytes(std::move(differences));
   scales.bits = bits_of(scales.integers, scales.dtype);
   scales.zero_points.clear();
+}
+
+// Integers whose differences from the zero points are int8 of no more bits become those, such as
+// uint8 with 128 in the middle: more kernels take them. Null for others.
+std::shared_ptr<const Scales> as_differences(const Scales& scales) {
+  if (is_symmetric(scales)) return nullptr;
+  std::vector<uint8_t> differences(scales.integers.bytes);
+  for (size_t i = 0; i < differences.size(); ++i) {
+    const float difference = difference_at(scales, i);
+    const bool fits = difference >= -128 && difference <= 127;
+    if (!fits || difference != std::nearbyint(difference)) return nullptr;
+    differences[i] = static_cast<uint8_t>(static_cast<int8_t>(difference));
+  }
+  TensorData integers = own_bytes(std::move(differences));
+  const int64_t bits = bits_of(integers, ScalarType::kChar);
+  if (bits > scales.bits) return nullptr;
+  auto made = std::make_shared<Scales>(scales);
+  made->integers = std::move(integers);
+  made->bits = bits;
+  made->dtype = ScalarType::kChar;
+  made->zero_points.clear();
+  return made;
 }
 
 // A number, or the only element of a constant.
@@ -364,6 +392,17 @@ bool are_codes_of(const Scales& codes, const TensorData& floats, ScalarType dtyp
   return true;
 }
 
+// The same numbers as uint8.
+void make_unsigned(Scales& scales) {
+  if (scales.dtype == ScalarType::kByte) return;
+  std::vector<uint8_t> integers(scales.integers.data, scales.integers.data + scales.integers.bytes);
+  for (uint8_t& integer : integers) integer ^= 0x80;
+  scales.integers = own_bytes(std::move(integers));
+  scales.dtype = ScalarType::kByte;
+  scales.zero_points.resize(scales.items.size());
+  for (float& point : scales.zero_points) point += 128;
+}
+
 // Constants one behind the other, each of them in runs with scales of their own, or with one scale.
 Made concatenated(const Node& node) {
   const TensorType& type = node.outputs[0]->type;
@@ -375,12 +414,14 @@ Made concatenated(const Node& node) {
   for (const Argument& part : parts) {
     all.push_back(stored(part));
     const Scales* each = all.back().get();
-    if (each == nullptr || each->integers.bytes == 0 || each->dtype != all[0]->dtype ||
-        part.value()->type.rank() != type.rank()) {
+    if (each == nullptr || each->integers.bytes == 0 || part.value()->type.rank() != type.rank()) {
       return nullptr;
     }
     if (each->items.size() > 1) span = each->span;
   }
+  const bool are_signed = std::all_of(
+      all.begin(), all.end(), [](const Made& each) { return each->dtype == ScalarType::kChar; });
+  if (!are_signed) std::for_each(all.begin(), all.end(), [](Made& each) { make_unsigned(*each); });
   // With one scale for each part, a run is an element of the first dimension.
   if (span == 0) {
     span = all[0]->integers.bytes / static_cast<size_t>(parts[0].value()->type.sizes[0].as_int());
@@ -456,7 +497,9 @@ std::shared_ptr<const Scales> integers_of(const Node& node) {
   const auto made = made_by(node);
   const bool fits = made != nullptr && made->integers.bytes != 0 &&
                     Sym(static_cast<int64_t>(made->integers.bytes)) == output->type.numel();
-  return fits ? made : nullptr;
+  if (!fits) return nullptr;
+  const auto differences = as_differences(*made);
+  return differences != nullptr ? differences : made;
 }
 
 std::shared_ptr<const Scales> codes_of(const Node& node, const TensorData& result) {
