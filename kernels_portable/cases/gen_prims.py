@@ -41,7 +41,6 @@ with family("op_prim_number"):
     for value in [True, False]:
         case("executorch_prim::sym_not.Scalar", value, expect=not value)
         case("executorch_prim::sym_ite.Scalar", value, 3, 4, expect=3 if value else 4)
-    refuse("executorch_prim::truediv.Scalar", 1, 2, outs=1)
 
 with family("op_assert"):
     for condition in [True, 1, -1, 0.5, math.nan]:
@@ -62,4 +61,3 @@ with family("op_prim_tensor"):
         case("aten::_local_scalar_dense", value, expect=value.item())
     case("aten::_local_scalar_dense", torch.tensor(2**62 + 1), expect=2**62 + 1)
     refuse("aten::_local_scalar_dense", tensor([2]), outs=1.0)
-    refuse("aten::_local_scalar_dense", torch.tensor(2.5), outs=1)

@@ -93,6 +93,24 @@ TEST(ControlFlow, ALoopRunsUntilItsConditionHolds) {
   }
 }
 
+// An int is a condition, too: ExecuTorch writes one where an operator compares sizes.
+TEST(ControlFlow, AnIntOfZeroIsFalse) {
+  for (const int64_t flag : {0, 1, -1, 256}) {
+    ProgramBuilder builder;
+    MethodSpec& m = builder.method("forward");
+    const int out = m.tensor({.sizes = {{1}}, .memory_id = 1});
+    m.buffer_sizes = {0, 4};
+    m.outputs = {out};
+    m.call("test::fill", "", {m.integer(3), out});
+    m.jump_false(m.integer(flag), 3);
+    m.call("test::fill", "", {m.integer(4), out});
+    LoadedMethod loaded(builder);
+    ASSERT_TRUE(loaded.status().ok()) << loaded.status().message();
+    ASSERT_TRUE(loaded->execute().ok());
+    EXPECT_EQ(floats(loaded.method()), (Floats{flag == 0 ? 3.0f : 4.0f}));
+  }
+}
+
 TEST(ControlFlow, EndlessLoopsEnd) {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");

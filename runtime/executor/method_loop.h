@@ -76,11 +76,11 @@ inline Status run_delegate(const MethodState& state, const Instruction& step) {
                                          {step.args, step.arg_count});
 }
 
-// Sets *holds to the value of a condition: a bool, or a bool tensor that is true if all elements
-// are.
+// Sets *holds to the value of a condition: a bool, an int that is true if it is not 0, or a bool
+// tensor that is true if all elements are. ExecuTorch writes ints for what its prims compare.
 inline Status read_condition(const EValue& condition, bool* holds) {
-  if (condition.is_bool()) {
-    *holds = condition.to_bool();
+  if (!condition.is_tensor()) {
+    *holds = Arg<bool>::get(condition);
     return {};
   }
   const Tensor& tensor = condition.to_tensor();

@@ -357,8 +357,8 @@ class PlanVerifier {
     const int64_t condition = call.cond_value_index();
     const bool tensor = is(condition, KernelTypes::Tensor) &&
                         at(condition).val_as_Tensor()->scalar_type() == wire::ScalarType::BOOL;
-    TAPER_REQUIRE(tensor || is(condition, KernelTypes::Bool), kBadPlan,
-                  "a jump's condition is neither a bool nor a bool tensor");
+    TAPER_REQUIRE(tensor || is(condition, KernelTypes::Bool) || is(condition, KernelTypes::Int),
+                  kBadPlan, "a jump's condition is no bool, int or bool tensor");
     TAPER_REQUIRE(
         call.destination_instruction() >= 0 && call.destination_instruction() <= chain_size,
         kBadPlan, "a jump leaves its chain");

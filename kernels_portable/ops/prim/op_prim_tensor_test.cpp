@@ -1,4 +1,5 @@
-// The two prim operators that change the tensor object itself: et_view and et_copy_index.
+// The two prim operators that change the tensor object itself, et_view and et_copy_index, and results
+// whose slot is of another kind.
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,37 @@ TEST(EtCopyIndex, RefusesAnIndexOutOfRange) {
   EValue target(&*to), from(&*row), three(int64_t{3}), negative(int64_t{-1});
   EXPECT_FALSE(call("executorch_prim::et_copy_index.tensor", {&target, &from, &three}).ok());
   EXPECT_FALSE(call("executorch_prim::et_copy_index.tensor", {&target, &from, &negative}).ok());
+}
+
+// ExecuTorch writes the int 0 where its exporter does not know the type of a result.
+TEST(PrimResult, AnIntSlotBecomesADoubleByADouble) {
+  EValue seven(int64_t{7}), two(int64_t{2}), quotient(int64_t{0}), product(int64_t{0});
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(call("executorch_prim::truediv.Scalar", {&seven, &two, &quotient}).ok());
+    ASSERT_TRUE(quotient.is_double());
+    EXPECT_EQ(quotient.to_double(), 3.5);
+    ASSERT_TRUE(call("executorch_prim::mul.Scalar", {&quotient, &two, &product}).ok());
+    ASSERT_TRUE(product.is_double());  // Although it is whole.
+    EXPECT_EQ(product.to_double(), 7.0);
+  }
+  TestTensor half = TestTensor::of<float>(ScalarType::kFloat, {}, {0.5f});
+  EValue self(&*half), item(int64_t{0});
+  ASSERT_TRUE(call("aten::_local_scalar_dense", {&self, &item}).ok());
+  ASSERT_TRUE(item.is_double());
+  EXPECT_EQ(item.to_double(), 0.5);
+}
+
+TEST(PrimResult, OtherSlotsKeepTheirKind) {
+  EValue seven(int64_t{7}), two(int64_t{2}), number(int64_t{0}), real(0.0), flag(false);
+  ASSERT_TRUE(call("executorch_prim::gt.Scalar", {&seven, &two, &number}).ok());
+  ASSERT_TRUE(number.is_int());
+  EXPECT_EQ(number.to_int(), 1);
+  ASSERT_TRUE(call("executorch_prim::add.Scalar", {&seven, &two, &real}).ok());
+  ASSERT_TRUE(real.is_double());
+  EXPECT_EQ(real.to_double(), 9.0);
+  ASSERT_TRUE(call("executorch_prim::gt.Scalar", {&seven, &two, &flag}).ok());
+  ASSERT_TRUE(flag.is_bool());
+  EXPECT_TRUE(flag.to_bool());
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ enum class ArgKind : uint8_t {
   kTensorList,
   kOptionalTensorList,
   kMutableTensorList,
-  kNumberOut,    // A number slot that the kernel overwrites with a number of the same tag.
+  kNumberOut,    // A number slot that the kernel overwrites; an int may become a double.
   kAliasTensor,  // A tensor whose memory the kernel rebinds to that of its first tensor argument.
 };
 
