@@ -69,7 +69,7 @@ void print_help() {
 int fail(int code, const std::string& message, const std::string& hint) {
   std::fflush(stdout);
   std::fprintf(stderr, "taper: %s %s\n", coloured(stderr, Colour::kRed, "error:").c_str(),
-               message.c_str());
+               one_line(message).c_str());
   if (!hint.empty()) std::fprintf(stderr, "Try '%s'.\n", hint.c_str());
   return code;
 }

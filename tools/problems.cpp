@@ -2,11 +2,13 @@
 
 #include "tools/problems.h"
 
+#include "tools/text/terminal.h"
+
 namespace taper::tools {
 namespace {
 
 void print_line(std::FILE* to, const char* label, const std::string& text) {
-  if (!text.empty()) std::fprintf(to, "      %-9s %s\n", label, text.c_str());
+  if (!text.empty()) std::fprintf(to, "      %-9s %s\n", label, one_line(text).c_str());
 }
 
 }  // namespace
@@ -16,7 +18,8 @@ void print_problems(std::FILE* to, const std::vector<exir::Diagnostic>& problems
   const auto known = [&](const std::string& part) { return said.find(part) != said.npos; };
   for (const exir::Diagnostic& d : problems) {
     if (known(d.message) && known(d.source) && known(d.remedy)) continue;
-    std::fprintf(to, "  %s%s%s\n", d.where.c_str(), d.where.empty() ? "" : ": ", d.message.c_str());
+    const std::string where = d.where.empty() ? "" : d.where + ": ";
+    std::fprintf(to, "  %s\n", one_line(where + d.message).c_str());
     print_line(to, "at", d.source);
     print_line(to, "expected", d.expected);
     print_line(to, "found", d.actual);

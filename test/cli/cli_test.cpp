@@ -118,6 +118,18 @@ TEST(Cli, BadInputsLeaveNoOutputs) {
   EXPECT_EQ(scratch.files(), (std::vector<std::string>{"adds.pte", "cut.npy", "x.npy"}));
 }
 
+// A message quotes what a file says without letting it end the line or speak to the terminal.
+TEST(Cli, ControlCharactersOfAFileAreWrittenAsNumbers) {
+  const ScratchFolder scratch;
+  const std::string header =
+      "{'descr': '<f4\n\x1b[31mfine', 'fortran_order': False, 'shape': (4,)}\n";
+  const std::string length = {static_cast<char>(header.size()), '\0'};
+  const std::string magic("\x93NUMPY\1\0", 8);
+  tools::write_file(scratch / "x.npy", magic + length + header + std::string(16, '\0'));
+  expect_one_error(run("taper", {"run", adds(scratch), "-i", scratch / "x.npy"}), 1,
+                   R"(dtype '<f4\x0a\x1b[31mfine' is not supported)");
+}
+
 TEST(Cli, InputsThatAreTooLargeAreToldWhatTheProgramWasPlannedFor) {
   const ScratchFolder scratch;
   const std::string model = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";

@@ -18,8 +18,22 @@ std::string coloured(std::FILE* stream, Colour colour, const std::string& text) 
   return std::string("\x1b[") + codes[static_cast<int>(colour)] + "m" + text + "\x1b[0m";
 }
 
+std::string one_line(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += c;
+    } else {
+      line += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return line;
+}
+
 void print_note(const std::string& text) {
-  if (!text.empty()) std::fprintf(stderr, "taper: note: %s\n", text.c_str());
+  if (!text.empty()) std::fprintf(stderr, "taper: note: %s\n", one_line(text).c_str());
 }
 
 Progress::~Progress() {

@@ -18,7 +18,11 @@ bool is_terminal(std::FILE* stream);
 enum class Colour { kBold, kGreen, kRed, kDim };
 std::string coloured(std::FILE* stream, Colour colour, const std::string& text);
 
-// Prints "taper: note: ..." to stderr; prints nothing for an empty text.
+// `text` with its control characters written as \xNN: a name out of a damaged or hostile file must
+// neither end the line nor speak to the terminal.
+std::string one_line(std::string_view text);
+
+// Prints "taper: note: ..." to stderr in one line; prints nothing for an empty text.
 void print_note(const std::string& text);
 
 // What every command shows of long work: a line on stderr that counts up, and is erased on
