@@ -6,6 +6,7 @@
 #include "backends/devices.h"
 #include "test/cli/command.h"
 #include "tools/atomic_file.h"
+#include "tools/compare.h"
 
 namespace taper::test {
 namespace {
@@ -16,6 +17,13 @@ const std::string kDigits = TAPER_SOURCE_DIR "/demo/digits.pt2";
 
 Said export_for(const std::string& backend, const std::string& out) {
   return run(kTaper, {"export", kDigits, "--backend", backend, "-o", out});
+}
+
+tools::NpyArray first_output(const std::string& program) {
+  const ScratchFolder scratch;
+  const Said said = run(kTaper, {"run", program, "--outputs", scratch / "out"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  return tools::read_npy(scratch / "out/out0.npy");
 }
 
 // The rest of the line after "taper: error: --backend: "; the exit code must be 2.
@@ -81,7 +89,8 @@ TEST(BackendOption, TheListOfBackendsNamesTheirOptions) {
   }
 }
 
-// Options that the device half reads are stored in the file, and do not change the results.
+// Options that the device half reads are stored in the file. They change results by no more than
+// the rounding of bfloat16, which some processors multiply if they are asked to.
 TEST(BackendOption, OptionsForTheDeviceAreInTheFile) {
   for (const exir::CompilerDescriptor* each : backend_compilers()) {
     const std::string name = each->identity.name;
@@ -99,9 +108,9 @@ TEST(BackendOption, OptionsForTheDeviceAreInTheFile) {
       EXPECT_EQ(run(kTaper, {"inspect", plain}).out.find(line), std::string::npos);
       EXPECT_NE(run(kTaper, {"inspect", other}).out.find(line), std::string::npos);
       if (find_device(name) == nullptr) continue;
-      const Said expected = run(kTaper, {"run", plain}), given = run(kTaper, {"run", other});
-      EXPECT_EQ(given.code, 0) << given.err;
-      EXPECT_EQ(given.out, expected.out);
+      const tools::NpyArray expected = first_output(plain), given = first_output(other);
+      const tools::Comparison result = tools::compare(given, expected, 3e-2);
+      EXPECT_TRUE(result.equal) << result.text;
     }
   }
 }
