@@ -28,7 +28,7 @@ inner_loops() {
 
 Estimated cycles of a hundred multiply-adds in the innermost loops: ours / those of the kernel that XNNPACK takes for such
 work on that core, or, if it has none for it, on a Cortex-A76. A dash stands where XNNPACK's kernel does the work in Taper,
-too, or where the core has no such instruction. Winograd's products are f32 products.
+too, or where the core has no such instruction. Winograd's products are f32 products of any rows.
 
 Every loop repeats for ever with its data in the nearest cache. The estimate does not see what comes before and after a loop,
 the edges of images, caches, memory and branch prediction. Its models are llvm-mca's: the Neoverse N1 for the Cortex-A76,

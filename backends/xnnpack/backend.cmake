@@ -64,7 +64,7 @@ else()
   set(optimized)
   set(without)
   foreach(stage own planes byte_planes winograd taps depthwise grouped bfloat fused/fused
-          fused/image_norm attention)
+          fused/image_norm attention arm/byte_depthwise arm/product)
     list(APPEND without ${backend_folder}/runtime/stages/${stage}_stage.cpp)
   endforeach()
 endif()

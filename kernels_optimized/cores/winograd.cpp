@@ -4,7 +4,6 @@
 #include "kernels_optimized/cores/winograd.h"
 
 #include <type_traits>
-#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/cores/winograd.cpp"
@@ -68,6 +67,27 @@ struct Winograd<4> {
   };
 };
 
+// A matrix whose columns are the points, with zeros in those of the second of opposite ones.
+template <typename Matrix>
+struct FirstOfPairs {
+  static constexpr int kRows = Matrix::kRows, kColumns = Matrix::kColumns;
+  struct Values {
+    float values[kRows][kColumns] = {};
+    constexpr const float* operator[](int row) const { return values[row]; }
+  };
+  static constexpr Values make() {
+    Values made;
+    for (int i = 0; i < kRows; ++i) {
+      for (int j = 0; j < kColumns; ++j) {
+        const bool is_second = j > 0 && j % 2 == 0 && j + 1 < kColumns;
+        made.values[i][j] = is_second ? 0 : Matrix::kValues[i][j];
+      }
+    }
+    return made;
+  }
+  static constexpr Values kValues = make();
+};
+
 }  // namespace taper::optimized
 #endif  // TAPER_WINOGRAD_MATRICES
 
@@ -77,13 +97,18 @@ namespace taper::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 
+// Which columns of a row: all, or those of even or odd number.
+enum class Columns { kAll, kEven, kOdd };
+
 // Adds to `sum` the products of row kRow, from column kColumn on, with x.
-template <typename Matrix, int kRow, int kColumn, bool kHasSum>
+template <typename Matrix, Columns kWhich, int kRow, int kColumn, bool kHasSum>
 HWY_INLINE Vec add_terms(const Vec* x, Vec sum) {
   if constexpr (kColumn == Matrix::kColumns) {
     return sum;
   } else {
-    constexpr float kFactor = Matrix::kValues[kRow][kColumn];
+    constexpr bool kIsAmong =
+        kWhich == Columns::kAll || (kColumn % 2 == 0) == (kWhich == Columns::kEven);
+    constexpr float kFactor = kIsAmong ? Matrix::kValues[kRow][kColumn] : 0;
     constexpr bool kCounts = kFactor != 0;
     if constexpr (kFactor == 1) {
       sum = kHasSum ? hn::Add(sum, x[kColumn]) : x[kColumn];
@@ -93,19 +118,68 @@ HWY_INLINE Vec add_terms(const Vec* x, Vec sum) {
       const Vec factor = hn::Set(kTag, kFactor);
       sum = kHasSum ? hn::MulAdd(factor, x[kColumn], sum) : hn::Mul(factor, x[kColumn]);
     }
-    return add_terms < Matrix, kRow, kColumn + 1, kHasSum || kCounts > (x, sum);
+    return add_terms < Matrix, kWhich, kRow, kColumn + 1, kHasSum || kCounts > (x, sum);
   }
 }
 
-template <typename Matrix, int... kRow>
-HWY_INLINE void multiply_rows(const Vec* x, Vec* y, std::integer_sequence<int, kRow...>) {
-  ((y[kRow] = add_terms<Matrix, kRow, 0, false>(x, hn::Zero(kTag))), ...);
+// Whether a row of odd number and the next one are those of a point and its opposite: then columns
+// of even number are the same, and those of odd number differ in sign.
+template <typename Matrix, int kRow>
+constexpr bool has_opposite() {
+  if (kRow % 2 == 0 || kRow + 1 >= Matrix::kRows) return false;
+  for (int j = 0; j < Matrix::kColumns; ++j) {
+    const float one = Matrix::kValues[kRow][j], next = Matrix::kValues[kRow + 1][j];
+    if (one != (j % 2 == 0 ? next : -next)) return false;
+  }
+  return true;
+}
+
+// The rows of y from kRow on. Opposite points share the sums of even and odd columns.
+template <typename Matrix, int kRow>
+HWY_INLINE void multiply_rows(const Vec* x, Vec* y) {
+  if constexpr (has_opposite<Matrix, kRow>()) {
+    const Vec even = add_terms<Matrix, Columns::kEven, kRow, 0, false>(x, hn::Zero(kTag));
+    const Vec odd = add_terms<Matrix, Columns::kOdd, kRow, 0, false>(x, hn::Zero(kTag));
+    y[kRow] = hn::Add(even, odd);
+    y[kRow + 1] = hn::Sub(even, odd);
+    multiply_rows<Matrix, kRow + 2>(x, y);
+  } else if constexpr (kRow < Matrix::kRows) {
+    y[kRow] = add_terms<Matrix, Columns::kAll, kRow, 0, false>(x, hn::Zero(kTag));
+    multiply_rows<Matrix, kRow + 1>(x, y);
+  }
 }
 
 // y = matrix * x, for a column x.
 template <typename Matrix>
 HWY_INLINE void multiply(const Vec* x, Vec* y) {
-  multiply_rows<Matrix>(x, y, std::make_integer_sequence<int, Matrix::kRows>());
+  multiply_rows<Matrix, 0>(x, y);
+}
+
+// The rows of y from kRow on, of a matrix whose columns 1, 3 and so on stand for themselves and the
+// next one.
+template <typename Matrix, int kRow>
+HWY_INLINE void multiply_pairs(const Vec* sums, const Vec* differences, Vec* y) {
+  if constexpr (kRow < Matrix::kRows) {
+    y[kRow] = add_terms<FirstOfPairs<Matrix>, Columns::kAll, kRow, 0, false>(
+        kRow % 2 == 0 ? sums : differences, hn::Zero(kTag));
+    multiply_pairs<Matrix, kRow + 1>(sums, differences, y);
+  }
+}
+
+// The same for a matrix whose columns are points: column 0, pairs of opposite ones, and the last.
+// Rows of even number get the sums of pairs, and those of odd number their differences.
+template <typename Matrix>
+HWY_INLINE void multiply_back(const Vec* x, Vec* y) {
+  Vec sums[Matrix::kColumns], differences[Matrix::kColumns];
+  sums[0] = differences[0] = x[0];
+  TAPER_UNROLL
+  for (int j = 1; j + 1 < Matrix::kColumns; j += 2) {
+    sums[j] = hn::Add(x[j], x[j + 1]);
+    differences[j] = hn::Sub(x[j], x[j + 1]);
+  }
+  constexpr int kLast = Matrix::kColumns - 1;
+  sums[kLast] = differences[kLast] = x[kLast];
+  multiply_pairs<Matrix, 0>(sums, differences, y);
 }
 
 // to = matrix * from * transpose(matrix). from[i * columns + j] points to element (i, j) of `from`;
@@ -165,6 +239,7 @@ struct Corner {
 // Where tile `index` along a side begins: those of the image that begins at 0 come first, then
 // those of the image that begins at 1.
 HWY_INLINE int64_t start_of(int64_t index, int64_t size, int64_t dilation, int64_t width) {
+  if (dilation == 1) return index * width;
   const int64_t each = WinogradShape::tiles_along(size, dilation, width);
   return index / each + index % each * width * dilation;
 }
@@ -172,8 +247,9 @@ HWY_INLINE int64_t start_of(int64_t index, int64_t size, int64_t dilation, int64
 // Tiles of the slices of a volume that lie one behind another are neighbours.
 HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
   const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
-  const int64_t column = tile / s.out_depth, inside = column % each;
-  const int64_t image = column / each * s.out_depth + tile % s.out_depth;
+  const bool is_deep = s.out_depth > 1;  // Divisions take long.
+  const int64_t column = is_deep ? tile / s.out_depth : tile, inside = column % each;
+  const int64_t image = column / each * s.out_depth + (is_deep ? tile % s.out_depth : 0);
   return {image, start_of(inside / across, s.out_height, s.dilation_down, s.tile_height()),
           start_of(inside % across, s.out_width, s.dilation_across, s.tile_width())};
 }
@@ -246,12 +322,11 @@ struct Finish {
         channel(first),
         count(channels) {}
 
-  // Writes the results whose pixels lie inside.
+  // Writes a row of results, the first of them last: those outside have its place.
   template <int kTile>
   HWY_INLINE void store(const Vec (&results)[kTile], float* const* pixels) const {
     TAPER_UNROLL
-    for (int j = 0; j < kTile; ++j) {
-      if (pixels[j] == nullptr) continue;
+    for (int j = kTile - 1; j >= 0; --j) {
       const Vec result = at_most(at_least(hn::Add(results[j], bias), min), max);
       store_count(result, pixels[j] + channel, count);
     }
@@ -272,14 +347,14 @@ HWY_INLINE void finish_square(const float* products, int64_t stride, const Finis
     for (int i = 0; i < kSide; ++i) {
       x[i] = load_count(products + (i * kSide + j) * stride, finish.count);
     }
-    multiply<Matrix>(x, between[j]);
+    multiply_back<Matrix>(x, between[j]);
   }
   TAPER_UNROLL
-  for (int i = 0; i < kTile; ++i) {
+  for (int i = kTile - 1; i >= 0; --i) {
     Vec x[kSide], y[kTile];
     TAPER_UNROLL
     for (int j = 0; j < kSide; ++j) x[j] = between[j][i];
-    multiply<Matrix>(x, y);
+    multiply_back<Matrix>(x, y);
     finish.store(y, pixels + i * kTile);
   }
 }
@@ -291,7 +366,7 @@ HWY_INLINE void finish_line(const float* products, int64_t stride, const Finish&
   Vec x[kTile + 2], y[kTile];
   TAPER_UNROLL
   for (int i = 0; i < kTile + 2; ++i) x[i] = load_count(products + i * stride, finish.count);
-  multiply<typename Winograd<kTile>::Output>(x, y);
+  multiply_back<typename Winograd<kTile>::Output>(x, y);
   finish.store(y, pixels);
 }
 
@@ -303,16 +378,19 @@ HWY_INLINE void finish_tile(const float* products, int64_t stride, const Winogra
   kFinish(products + channel, stride, finish, pixels);
 }
 
-// The pixels of a tile's results, row by row; null where they lie outside.
+// The pixels of a tile's results, row by row; those outside have the place of the first.
 HWY_INLINE void find_results(const WinogradShape& s, const Corner& corner, float* out,
                              float** pixels) {
+  float* first = nullptr;
   for (int64_t i = 0; i < s.tile_height(); ++i) {
     for (int64_t j = 0; j < s.tile_width(); ++j) {
       const int64_t y = corner.row + i * s.dilation_down;
       const int64_t x = corner.column + j * s.dilation_across;
       const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
       const bool inside = y < s.out_height && x < s.out_width;
-      *pixels++ = inside ? out + place * s.groups * s.out_channels : nullptr;
+      *pixels = inside ? out + place * s.groups * s.out_channels : first;
+      if (first == nullptr) first = *pixels;
+      ++pixels;
     }
   }
 }
@@ -322,8 +400,11 @@ void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const 
                       const WinogradOutput& last, float* out) {
   const int64_t channels = s.out_channels;
   for (int64_t r = tiles.begin; r < tiles.end; ++r) {
+    const Corner corner = corner_of(s, tiles.first + r);
+    // Of some dilated images, which have fewer pixels than others.
+    if (corner.row >= s.out_height || corner.column >= s.out_width) continue;
     float* pixels[kTile * kTile];
-    find_results(s, corner_of(s, tiles.first + r), out, pixels);
+    find_results(s, corner, out, pixels);
     const float* row = products + r * channels;
     const int64_t stride = tiles.rows * channels;
     int64_t c = 0;

@@ -23,8 +23,14 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE Vec constant(float value) { return hn::Set(kTag, value); }
 
+// NaN stays NaN. On 64-bit ARM one instruction does that; others return the bound, or either.
+#if HWY_ARCH_ARM_A64
+HWY_INLINE Vec at_least(Vec x, Vec low) { return Vec(vmaxq_f32(x.raw, low.raw)); }
+HWY_INLINE Vec at_most(Vec x, Vec high) { return Vec(vminq_f32(x.raw, high.raw)); }
+#else
 HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
 HWY_INLINE Vec at_most(Vec x, Vec high) { return hn::IfThenElse(hn::Gt(x, high), high, x); }
+#endif
 
 template <size_t kCount>
 HWY_INLINE Vec polynomial(Vec x, const float (&coefficients)[kCount]) {

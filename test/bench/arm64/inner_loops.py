@@ -26,6 +26,9 @@ LOOPS = [
     ("f32 product", ("gemm.cpp", "run_tile<8, 2>"),
      "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a75_prfm",
      "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a55"),
+    ("f32 product of any rows", ("constant_product.cpp", "multiply_rows<5>"),
+     "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a75_prfm",
+     "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a55"),
     ("f32 convolution", ("conv_direct.cpp", "run_tile<8, 2>"),
      "f32_igemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a75_prfm",
      "f32_igemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a55"),
@@ -48,8 +51,10 @@ LOOPS = [
      "qs8_qc8w_gemm_minmax_fp32_ukernel_4x16c4__asm_aarch64_neondot_ld128",
      "qs8_qc8w_gemm_minmax_fp32_ukernel_4x16c4__asm_aarch64_neondot_cortex_a55"),
     ("int8 product, SMMLA", None, "qs8_qc8w_gemm_minmax_fp32_ukernel_4x16c8__neoni8mm", None),
-    ("int8 depthwise, 3 x 3", None,
+    ("int8 depthwise, 3 x 3", ("byte_depthwise.cpp", "run_block<3, 1>"),
      "qs8_qc8w_dwconv_minmax_fp32_ukernel_9p16c__neonv8_mla8_ld64", None),
+    ("int8 depthwise, 5 x 5", ("byte_depthwise.cpp", "run_block<5, 1>"),
+     "qs8_qc8w_dwconv_minmax_fp32_ukernel_25p8c__neonv8_mla8_ld64", None),
 ]  # fmt: skip
 
 # The multiply-adds of a lane of the result. A first product starts a sum, so it counts too.

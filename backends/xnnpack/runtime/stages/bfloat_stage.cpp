@@ -124,26 +124,15 @@ Status BfloatStage::find_weights(const XnnNode& node, const XnnValue& filter,
   const bool is_turned = is_connected(node) && (node.flags & XNN_FLAG_TRANSPOSE_WEIGHTS) != 0;
   const optimized::BfloatSource source = {floats_of(filter), is_turned ? columns : 1,
                                           is_turned ? 1 : terms, terms, columns};
-  const uint64_t bytes = weight_bytes(terms, columns);
-  const xnn_weights_cache_t cache = shared.weights;
-  if (cache == nullptr) {
-    TAPER_TRY(make_filters(static_cast<int64_t>(bytes / sizeof(float)), own_weights_));
-    auto* made = reinterpret_cast<uint16_t*>(own_weights_.get());
-    optimized::pack_bfloat(source, made);
-    product_.weights = made;
-    return {};
-  }
-  const xnn_weights_cache_look_up_key key = {kSeed, filter.data, nullptr,
-                                             static_cast<size_t>(bytes)};
-  size_t place = cache->look_up(cache->context, &key);
-  if (place == SIZE_MAX) {
-    void* made = cache->reserve_space(cache->context, key.size);
-    TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed,
-                  "there is no memory for the weights of a layer");
-    optimized::pack_bfloat(source, static_cast<uint16_t*>(made));
-    place = cache->look_up_or_insert(cache->context, &key, made, key.size);
-  }
-  product_.weights = static_cast<const uint16_t*>(cache->offset_to_addr(cache->context, place));
+  const auto pack = [&](void* to) {
+    optimized::pack_bfloat(source, static_cast<uint16_t*>(to));
+    return Status();
+  };
+  const void* weights = nullptr;
+  TAPER_TRY(find_filters(shared, kSeed, filter.data,
+                         static_cast<size_t>(weight_bytes(terms, columns)), pack, own_weights_,
+                         weights));
+  product_.weights = static_cast<const uint16_t*>(weights);
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <new>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/arm/byte_depthwise_stage.h"
+#include "backends/xnnpack/runtime/stages/arm/product_stage.h"
 #include "backends/xnnpack/runtime/stages/bfloat_stage.h"
 #include "backends/xnnpack/runtime/stages/byte_planes_stage.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
@@ -86,6 +88,19 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   return part;
 }
 
+OwnPart find_byte_depthwise(const XnnNode& node, Span<const XnnValue> values,
+                            uint64_t& spare_bytes) {
+  if (!ByteDepthwiseStage::is_better(node, values)) return {};
+  return take_nodes(OwnPart::Kind::kByteDepthwise, 1, ByteDepthwiseStage::extra_bytes(node, values),
+                    spare_bytes);
+}
+
+OwnPart find_product(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
+  if (!ProductStage::is_better(node, values)) return {};
+  return take_nodes(OwnPart::Kind::kProduct, 1, ProductStage::extra_bytes(node, values),
+                    spare_bytes);
+}
+
 OwnPart find_image_norm(const XnnNode& node, Span<const XnnValue> values) {
   OwnPart part;
   if (!ImageNormStage::is_better(node, values)) return part;
@@ -119,7 +134,7 @@ Status make_planes(const Subgraph& graph, size_t first, const OwnPart& part, con
 
 bool has_own_stages() { return optimized::has_vectors(); }
 
-OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first, bool in_half,
                       bool in_bfloat, uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
   const XnnNode& node = graph.nodes()[first];
@@ -132,9 +147,11 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   if (part.nodes == 0 && in_bfloat) part = find_bfloat(node, graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
+  if (part.nodes == 0) part = find_byte_depthwise(node, graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_grouped(node, graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_image_norm(node, graph.values());
   if (part.nodes == 0) part = attention_part(graph, uses, first);
+  if (part.nodes == 0 && !in_half) part = find_product(node, graph.values(), spare_bytes);
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
   part.nodes = part.fusion.nodes;
@@ -164,12 +181,20 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     const bool is_swish = part.fusion.nodes > 0;
     const uint32_t output = is_swish ? part.fusion.output : node.output;
     stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, shared.pool));
+  } else if (part.kind == OwnPart::Kind::kByteDepthwise) {
+    auto* made = new (std::nothrow) ByteDepthwiseStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kGrouped) {
     auto* made = new (std::nothrow) GroupedStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kBfloat) {
     auto* made = new (std::nothrow) BfloatStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared);
+  } else if (part.kind == OwnPart::Kind::kProduct) {
+    auto* made = new (std::nothrow) ProductStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, shared);
   } else if (part.kind == OwnPart::Kind::kImageNorm) {

@@ -21,8 +21,10 @@ struct OwnPart {
     kWinograd,
     kTaps,
     kDepthwise,
+    kByteDepthwise,
     kGrouped,
     kBfloat,
+    kProduct,
     kFusion,
     kImageNorm,
     kAttention,
@@ -48,8 +50,9 @@ bool computes_in_bfloat(Numbers numbers);
 
 // The part that starts with node `first`. `uses` is the number of reads of each value, or more if
 // it is an argument. The memory that the stage needs in addition to the graph itself is subtracted
-// from `spare_bytes`. Products are in bfloat16 if `in_bfloat`.
-OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+// from `spare_bytes`. Products are in bfloat16 if `in_bfloat`, and left to XNNPACK if `in_half`,
+// since it computes them in float16.
+OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first, bool in_half,
                       bool in_bfloat, uint64_t& spare_bytes);
 Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
                       const Shared& shared, std::unique_ptr<Stage>& stage);

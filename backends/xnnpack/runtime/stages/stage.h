@@ -66,6 +66,32 @@ inline Status make_filters(int64_t floats, OwnFilters& filters) {
   return {};
 }
 
+// Finds `bytes` bytes in the cache of `shared`, under the constant `source` and a seed that says
+// how they are packed, or lets pack(void* to) write them, which returns a Status. `filters` points
+// to them; without a cache `own` holds them.
+template <typename Pack>
+Status find_filters(const Shared& shared, uint32_t seed, const void* source, size_t bytes,
+                    const Pack& pack, OwnFilters& own, const void*& filters) {
+  const xnn_weights_cache_t cache = shared.weights;
+  if (cache == nullptr) {
+    const auto floats = static_cast<int64_t>((bytes + sizeof(float) - 1) / sizeof(float));
+    TAPER_TRY(make_filters(floats, own));
+    filters = own.get();
+    return pack(own.get());
+  }
+  const xnn_weights_cache_look_up_key key = {seed, source, nullptr, bytes};
+  size_t place = cache->look_up(cache->context, &key);
+  if (place == SIZE_MAX) {
+    void* made = cache->reserve_space(cache->context, bytes);
+    TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed,
+                  "there is no memory for the weights of a layer");
+    TAPER_TRY(pack(made));
+    place = cache->look_up_or_insert(cache->context, &key, made, bytes);
+  }
+  filters = cache->offset_to_addr(cache->context, place);
+  return {};
+}
+
 inline Status status_of(xnn_status status, const char* text) {
   if (status == xnn_status_success) return {};
   return Status(status == xnn_status_out_of_memory ? Error::kDelegateMemoryAllocationFailed

@@ -75,7 +75,9 @@ Status make_own_or_move(const Subgraph& graph, size_t first, const OwnPart& own,
 #if !defined(TAPER_OPTIMIZED)
 bool has_own_stages() { return false; }
 bool computes_in_bfloat(Numbers) { return false; }
-OwnPart find_own_part(const Subgraph&, Span<const uint32_t>, size_t, bool, uint64_t&) { return {}; }
+OwnPart find_own_part(const Subgraph&, Span<const uint32_t>, size_t, bool, bool, uint64_t&) {
+  return {};
+}
 Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
                       std::unique_ptr<Stage>&) {
   return {};
@@ -212,7 +214,7 @@ Stages::Part Stages::next_part(Cut how, size_t n, Span<const uint32_t> uses,
   if (is_always_part(node) || (how == Cut::kAtMoves && is_free_slice(node))) {
     part.own = part_of(node);
   } else if (how != Cut::kWhole && part_count_ + 2 < kMostParts) {
-    part.own = find_own_part(*graph_, uses, n, in_bfloat_, spare_bytes);
+    part.own = find_own_part(*graph_, uses, n, in_half_, in_bfloat_, spare_bytes);
     part.last = n + std::max(size_t{1}, part.own.nodes);
     part.in_half = in_half_ && part.own.nodes == 0 && may_be_in_half(node, graph_->values());
   }
@@ -447,11 +449,14 @@ const char* Stages::kernel_of(const Part& part) {
     case OwnPart::Kind::kTaps:
       return "taper taps";
     case OwnPart::Kind::kDepthwise:
+    case OwnPart::Kind::kByteDepthwise:
       return "taper depthwise";
     case OwnPart::Kind::kGrouped:
       return "taper grouped";
     case OwnPart::Kind::kBfloat:
       return "taper bfloat16";
+    case OwnPart::Kind::kProduct:
+      return "taper product";
     case OwnPart::Kind::kFusion:
       return "taper fused";
     case OwnPart::Kind::kImageNorm:

@@ -11,6 +11,7 @@
 #include "backends/xnnpack/library/cached_product.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
+#include "kernels_optimized/cores/arm/constant_product.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -30,8 +31,12 @@ constexpr size_t kAlignment = 64;
 
 // The number of multiplications that take about as long as reading a weight once, and the number of
 // rows that XNNPACK's kernels compute at once, approximately: fewer cost as much. Processors with
-// vectors of 128 bits multiply slower than others, but do not read slower.
-#if defined(__ARM_NEON)
+// vectors of 128 bits multiply slower than others, but do not read slower; where the stage
+// multiplies by itself it reads ahead while it multiplies.
+#if defined(__aarch64__)
+constexpr int64_t kReadCost = 4;
+constexpr int64_t kRowsAtOnce = 4;
+#elif defined(__ARM_NEON)
 constexpr int64_t kReadCost = 8;
 constexpr int64_t kRowsAtOnce = 4;
 #else
@@ -74,7 +79,8 @@ int64_t direct_cost(const WinogradShape& s) {
   return s.window() * (round_up(s.images * s.out_height * s.out_width, kRowsAtOnce) + kReadCost);
 }
 int64_t winograd_cost(const WinogradShape& s) {
-  const int64_t products = s.points() * (round_up(s.tiles(), kRowsAtOnce) + kReadCost);
+  const int64_t rows_at_once = optimized::has_constant_product() ? 1 : kRowsAtOnce;
+  const int64_t products = s.points() * (round_up(s.tiles(), rows_at_once) + kReadCost);
   const int64_t transforms = s.points() * s.tiles() * kTransformCost;
   return products + transforms / s.channels + transforms / s.out_channels;
 }
@@ -101,8 +107,10 @@ WinogradTiles part_of(WinogradTiles tiles, size_t begin, size_t count) {
   return tiles;
 }
 
-// Filters that are transformed if the cache does not contain them. Each transform has its own seed.
+// Filters that are transformed if the cache does not contain them. Each transform has its own seed,
+// and another if they are packed for products of the stage.
 constexpr uint32_t kSeed = 0x57494E00, kLineSeed = 0x57494E80;
+constexpr uint32_t kOwnSeeds = 0x100;  // Added to the others.
 struct Filters {
   WinogradShape shape;
   const float* given;
@@ -175,28 +183,50 @@ Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, ui
   shape_ = current_shape(values, tile);
   last_ = {node.inputs[2] != kNone ? floats_of(input(node, values, 2)) : nullptr, node.min,
            node.max};
-  const auto terms = static_cast<size_t>(shape_.terms());
   zeros_.reset(new (std::nothrow) float[static_cast<size_t>(shape_.channels)]());
   TAPER_REQUIRE(zeros_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the padding of a convolution");
-  // Without a cache each product would have filters of its own.
+  // Without a cache each product of XNNPACK would have filters of its own.
   const size_t threads = pthreadpool_get_threads_count(pool_);
-  const bool has_own = own_tiles(threads) >= kBlockTiles && shared.weights != nullptr;
-  most_blocks_ = has_own ? threads : 1;
+  const bool share = shared.weights != nullptr || optimized::has_constant_product();
+  most_blocks_ = share && own_tiles(threads) >= kBlockTiles ? threads : 1;
   blocks_ = make_array<Block>(most_blocks_);
   TAPER_REQUIRE(blocks_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the blocks of a convolution");
-  const XnnValue& filter = input(node, values, 1);
+  for (size_t i = 0; i < most_blocks_; ++i) blocks_[i].stage = this;
+  return build_products(input(node, values, 1), shared);
+}
+
+Status WinogradStage::build_products(const XnnValue& filter, const Shared& shared) {
   Filters filters = {shape_, floats_of(filter), {}};
-  const uint32_t seed = shape_.is_square() ? kSeed : kLineSeed;
-  const taper_cached_weights weights = {filter.data, seed + tile, shared.weights, Filters::make,
-                                        &filters};
+  const uint32_t seed =
+      (shape_.is_square() ? kSeed : kLineSeed) + static_cast<uint32_t>(shape_.tile);
+  const int64_t terms = shape_.terms(), columns = shape_.out_channels;
+  if (optimized::has_constant_product()) {
+    const int64_t size = optimized::constant_product_size(terms, columns);
+    const auto pack = [&](void* to) -> Status {
+      const float* made = Filters::make(&filters);
+      TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed,
+                    "there is no memory for the filters of a convolution");
+      for (int64_t i = 0; i < matrices(); ++i) {
+        optimized::pack_constant({made + i * columns * terms, terms, columns, 1, terms},
+                                 static_cast<float*>(to) + i * size);
+      }
+      return {};
+    };
+    const void* found = nullptr;
+    TAPER_TRY(find_filters(shared, seed + kOwnSeeds, filter.data,
+                           static_cast<size_t>(matrices() * size) * sizeof(float), pack,
+                           own_filters_, found));
+    filters_ = static_cast<const float*>(found);
+    return {};
+  }
+  const taper_cached_weights weights = {filter.data, seed, shared.weights, Filters::make, &filters};
   for (size_t i = 0; i < most_blocks_; ++i) {
-    blocks_[i].stage = this;
-    TAPER_TRY(status_of(taper_create_cached_product(static_cast<size_t>(matrices()), terms,
-                                                    static_cast<size_t>(shape_.out_channels),
-                                                    &weights, &blocks_[i].product),
-                        "XNNPACK refuses the filters of a convolution"));
+    TAPER_TRY(status_of(
+        taper_create_cached_product(static_cast<size_t>(matrices()), static_cast<size_t>(terms),
+                                    static_cast<size_t>(columns), &weights, &blocks_[i].product),
+        "XNNPACK refuses the filters of a convolution"));
   }
   return {};
 }
@@ -226,9 +256,13 @@ size_t WinogradStage::divide(int64_t& rows) const {
 Status WinogradStage::reshape(Span<const XnnValue> values) {
   shape_ = current_shape(values, static_cast<uint32_t>(shape_.tile));
   block_count_ = divide(rows_);
+  for (size_t i = 0; i < block_count_; ++i) blocks_[i].tiles.rows = rows_;
+  return filters_ != nullptr ? Status() : reshape_products();
+}
+
+Status WinogradStage::reshape_products() {
   const auto points = static_cast<size_t>(matrices());
   for (size_t i = 0; i < block_count_; ++i) {
-    blocks_[i].tiles.rows = rows_;
     size_t workspace = 0, alignment = 0;
     TAPER_TRY(
         status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
@@ -255,6 +289,7 @@ Status WinogradStage::bind(Span<void* const> places, void* scratch) {
     block.transformed = free;
     block.products = free + matrix_bytes(matrices(), rows_, shape_.terms()) / sizeof(float);
     free = block.products + matrix_bytes(matrices(), rows_, shape_.out_channels) / sizeof(float);
+    if (filters_ != nullptr) continue;
     TAPER_TRY(status_of(xnn_setup_batch_matrix_multiply_nc_f32(
                             block.product, nullptr, block.transformed, nullptr, block.products),
                         "XNNPACK refuses the memory of a convolution"));
@@ -286,17 +321,39 @@ void WinogradStage::transform_output(void* block, size_t begin, size_t count) {
   }
 }
 
+void WinogradStage::multiply(void* block, size_t matrix, size_t panel) {
+  const auto& b = *static_cast<Block*>(block);
+  const WinogradStage& self = *b.stage;
+  const int64_t terms = self.shape_.terms(), columns = self.shape_.out_channels;
+  const auto m = static_cast<int64_t>(matrix), p = static_cast<int64_t>(panel);
+  const int64_t count = std::min(b.tiles.rows, self.shape_.tiles() - b.tiles.first);
+  optimized::ConstantProduct product;
+  product.left = b.transformed + m * b.tiles.rows * terms;
+  product.rows = count;
+  product.depth = terms;
+  product.constant = self.filters_ + m * optimized::constant_product_size(terms, columns);
+  product.columns = columns;
+  product.out = b.products + m * b.tiles.rows * columns;
+  optimized::multiply_constant(product, p, p + 1);
+}
+
 xnn_status WinogradStage::run_block(Block& block, size_t index, pthreadpool_t pool) const {
   block.tiles.first = static_cast<int64_t>(index) * rows_;
-  // The last block may have fewer tiles. The product has all rows, of which the others are unused.
+  // The last block may have fewer tiles. XNNPACK's product has all rows, of which the others are
+  // unused.
   const int64_t count = std::min(rows_, shape_.tiles() - block.tiles.first);
   if (count <= 0) return xnn_status_success;
   const auto rows = static_cast<size_t>(count);
   // On one thread all tiles are one task, so that more of them find patches of earlier ones.
   const size_t task = pool != nullptr ? kTaskTiles : rows;
   pthreadpool_parallelize_1d_tile_1d(pool, transform_input, &block, rows, task, 0);
-  const xnn_status status = xnn_run_operator(block.product, pool);
-  if (status != xnn_status_success) return status;
+  if (filters_ != nullptr) {
+    const auto panels = static_cast<size_t>(optimized::constant_panels(shape_.out_channels));
+    pthreadpool_parallelize_2d(pool, multiply, &block, static_cast<size_t>(matrices()), panels, 0);
+  } else {
+    const xnn_status status = xnn_run_operator(block.product, pool);
+    if (status != xnn_status_success) return status;
+  }
   pthreadpool_parallelize_1d_tile_1d(pool, transform_output, &block, rows, task, 0);
   return xnn_status_success;
 }

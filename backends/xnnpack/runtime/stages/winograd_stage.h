@@ -1,6 +1,7 @@
 // A stage for a convolution with a window of 3 x 3, 1 x 3 or 3 x 1: Winograd transforms of
-// kernels_optimized around a batch of matrix products by XNNPACK. It is used where that is clearly
-// less work. One of volumes also replaces the nodes that gather their slices.
+// kernels_optimized around a batch of matrix products by XNNPACK or, on 64-bit ARM, of
+// kernels_optimized. It is used where that is clearly less work. One of volumes also replaces the
+// nodes that gather their slices.
 //
 // Several threads compute a block each, if each can have one of its own that is large enough: then
 // no matrix passes from one to another. Otherwise they share the work of each block.
@@ -41,7 +42,7 @@ class WinogradStage final : public Stage {
     ~Block();
     const WinogradStage* stage = nullptr;
     optimized::WinogradTiles tiles;
-    xnn_operator_t product = nullptr;
+    xnn_operator_t product = nullptr;  // Null if the stage multiplies by itself.
     float* transformed = nullptr;
     float* products = nullptr;
   };
@@ -54,6 +55,8 @@ class WinogradStage final : public Stage {
   static void transform_input(void* block, size_t begin, size_t count);
   static void transform_output(void* block, size_t begin, size_t count);
   static void run_own_block(void* stage, size_t thread, size_t index);
+  // Computes a panel of the product of a matrix of a block.
+  static void multiply(void* block, size_t matrix, size_t panel);
 
   // The most tiles of a block, if each thread has one of its own.
   int64_t own_tiles(size_t threads) const;
@@ -61,6 +64,9 @@ class WinogradStage final : public Stage {
   // each block is in `rows`.
   size_t divide(int64_t& rows) const;
   xnn_status run_block(Block& block, size_t index, pthreadpool_t pool) const;
+  // Finds or packs the filters of all products, for XNNPACK or for multiply().
+  Status build_products(const XnnValue& filter, const Shared& shared);
+  Status reshape_products();
 
   // The shape for images, or for the volumes that the images are gathered from.
   optimized::WinogradShape current_shape(Span<const XnnValue> values, uint32_t tile) const;
@@ -75,6 +81,8 @@ class WinogradStage final : public Stage {
   int64_t rows_ = 0;                          // The tiles of a block.
   std::atomic<xnn_status> failure_{xnn_status_success};
   std::unique_ptr<float[]> zeros_;
+  const float* filters_ = nullptr;  // Of multiply(), if it is used.
+  OwnFilters own_filters_;          // Holds them without a cache of weights.
   const float* image_ = nullptr;
   float* result_ = nullptr;
 };

@@ -1,0 +1,49 @@
+// Depthwise convolutions of int8, in channels last, on processors with dot products of bytes:
+// 64-bit ARM with SDOT. The numbers are exactly these:
+//
+//     out = clamp(zero_out + round(scale[c] * (bias[c] + sum over a window of (x - zero_in) * w)))
+//
+// where the product with the scale is rounded to a float, and that to the nearest integer, of
+// two to the even one. Padding counts as zero_in.
+//
+// Filters are [height, width, channels]. Windows are 3 x 3 or 5 x 5, which move by one or two
+// pixels each way.
+
+#pragma once
+
+#include <cstdint>
+
+#include "kernels_optimized/cores/window_shape.h"
+
+namespace taper::optimized {
+
+// Whether the processor has such instructions, and there is a form for the window.
+bool has_byte_depthwise(const WindowShape& shape);
+
+struct ByteFilter {
+  const int8_t* weights = nullptr;
+  const int32_t* bias = nullptr;  // One per channel; null: none.
+  const float* scales = nullptr;  // One per channel.
+  int32_t zero_in = 0;
+};
+
+// The bytes of a packed filter.
+int64_t byte_depthwise_size(const WindowShape& shape);
+
+// Packs a filter to `to`, aligned to 16 bytes. Returns false if a result could leave the range in
+// which sums are converted and rounded exactly, whatever the image is.
+bool pack_byte_depthwise(const WindowShape& shape, const ByteFilter& filter, void* to);
+
+struct ByteDepthwise {
+  const int8_t* image = nullptr;
+  int8_t* out = nullptr;         // Must not overlap with the image.
+  const void* filter = nullptr;  // Packed.
+  int8_t zero_in = 0, zero_out = 0;
+  int8_t min = -128, max = 127;
+};
+
+// Computes rows [row, row + rows) of all images, counted through them. Threads: accesses only the
+// memory that is passed.
+void byte_depthwise(const WindowShape& shape, const ByteDepthwise& data, int64_t row, int64_t rows);
+
+}  // namespace taper::optimized
