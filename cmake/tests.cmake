@@ -72,6 +72,9 @@ if(TARGET test_backends_test AND NOT TAPER_SANITIZE)
     endif()
   endforeach()
 endif()
+if(TARGET test_cli_test)
+  set_tests_properties(test_cli_test PROPERTIES COST 500)  # The longest one under sanitizers.
+endif()
 
 if(TARGET test_cli_test AND TARGET taper_shared)
   target_compile_definitions(test_cli_test PRIVATE TAPER_SHARED=1

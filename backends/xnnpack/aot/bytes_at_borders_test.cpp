@@ -69,8 +69,9 @@ TEST(BytesAtBorders, AnInputBecomesAPartOfTheBytesUnlessTheseLeave) {
   const wire::Range& range = *r.payload().nodes()->Get(1)->range();
   EXPECT_EQ(range.min(), -std::numeric_limits<float>::infinity());
   EXPECT_EQ(range.max(), 0.5f * (127 - 61));
-  EXPECT_EQ(quantised("  return %d, %q").outside.front(),
-            "quantized_decomposed::quantize_per_tensor: its bytes leave, and an input may hold NaN");
+  EXPECT_EQ(
+      quantised("  return %d, %q").outside.front(),
+      "quantized_decomposed::quantize_per_tensor: its bytes leave, and an input may hold NaN");
 }
 
 }  // namespace
