@@ -46,14 +46,14 @@ class Expected:
                 if words:
                     self.entries.append((words[0], words[1], words[2].strip()))
 
-    def reason(self, way, key):
+    def find(self, way, key):
         # What fails without a delegate may fail with it.
         ways = (way, way.removesuffix("-xnnpack").removesuffix("-vulkan"))
         for entry in self.entries:
             if entry[0] in ways and fnmatch.fnmatch(key, entry[1]):
                 self.used.add(entry)
-                return entry[2]
-        return None
+                return entry[0], entry[2]
+        return None, None
 
     def unused(self):
         return [e for e in self.entries if e not in self.used]
@@ -66,12 +66,12 @@ class Table:
         self.expected, self.counts, self.failures = expected, {"ok": 0, "known": 0, "FAILED": 0}, []
 
     def add(self, way, key, worst, wrong):
-        reason = self.expected.reason(way, key)
+        listed, reason = self.expected.find(way, key)
         if wrong and way.startswith("theirs") and "died of signal" in wrong:
             kind, text = "FAILED", wrong  # No list excuses a crash of ours.
         elif reason and wrong:
             kind, text = "known", f"{wrong} ({reason})"
-        elif reason and way != "ours-vulkan":  # That does not run in ExecuTorch.
+        elif listed == way != "ours-vulkan":  # That does not run in ExecuTorch.
             kind, text = "FAILED", f"passes, but expected_failures.txt says: {reason}"
         elif wrong:
             kind, text = "FAILED", wrong
