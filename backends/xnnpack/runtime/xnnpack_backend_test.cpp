@@ -388,7 +388,7 @@ TEST(XnnpackPayload, FiltersOfTypesThatDoNotGoWithTheInputAreRefused) {
   const uint32_t filter = p.constant({8, 3, 3, 8}, Floats(8 * 9 * 8));
   p.tensors[filter].type = wire::DataType::QINT32;
   p.tensors[filter].scale = 1.f;
-  p.convolved(x, filter, UINT32_MAX, y, 1);
+  p.convolved(x, filter, UINT32_MAX, y, PayloadBuilder::Windows::padded(1));
   expect_refused(p, "a filter of integers");
   for (const wire::DataType type : {wire::DataType::QINT32, wire::DataType::FP16}) {
     const bool is_half = type == wire::DataType::FP16;

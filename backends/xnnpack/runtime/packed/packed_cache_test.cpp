@@ -98,8 +98,8 @@ Bytes two_convolutions(uint32_t size, uint32_t channels) {
     second[(c * 9 + 4) * channels + c] = 2;
   }
   const uint32_t bias = p.constant({channels}, Floats(channels, 1));
-  p.convolved(x, p.constant(window, first), bias, t, 1);
-  p.convolved(t, p.constant(window, second), UINT32_MAX, y, 1);
+  p.convolved(x, p.constant(window, first), bias, t, PayloadBuilder::Windows::padded(1));
+  p.convolved(t, p.constant(window, second), UINT32_MAX, y, PayloadBuilder::Windows::padded(1));
   return p.finish();
 }
 

@@ -50,6 +50,15 @@ class PayloadBuilder {
     uint64_t offset = 0, size = 0;
     std::string name = {};
   };
+  // How the windows of a convolution lie.
+  struct Windows {
+    uint32_t top = 0, left = 0, bottom = 0, right = 0;  // Padding.
+    uint32_t step = 1;
+    uint32_t dilation_down = 1, dilation_across = 1;
+    uint32_t groups = 1;
+
+    static Windows padded(uint32_t by) { return {by, by, by, by}; }
+  };
 
   std::deque<Tensor> tensors;
   std::vector<Entry> nodes;
@@ -70,6 +79,20 @@ class PayloadBuilder {
     Tensor tensor{std::move(sizes)};
     tensor.constant = static_cast<uint32_t>(constants.size() - 1);
     return add(tensor);
+  }
+  // Integers of one scale; a constant has a zero point of 0.
+  uint32_t bytes(Sizes sizes, float scale, int32_t zero_point) {
+    const uint32_t id = add({std::move(sizes)});
+    tensors[id].type = wire::DataType::QINT8;
+    tensors[id].scale = scale;
+    tensors[id].zero_point = zero_point;
+    return id;
+  }
+  uint32_t constant(Sizes sizes, const std::vector<int8_t>& values, float scale) {
+    return integers(std::move(sizes), values, wire::DataType::QINT8, scale);
+  }
+  uint32_t constant(Sizes sizes, const std::vector<int32_t>& values, float scale) {
+    return integers(std::move(sizes), values, wire::DataType::QINT32, scale);
   }
   uint32_t add(Tensor tensor) {
     tensors.push_back(std::move(tensor));
@@ -101,19 +124,23 @@ class PayloadBuilder {
     identifier = kTaperIdentifier;
     nodes.push_back({kind, content});
   }
-  // Adds a convolution with strides of 1 and the same padding on all sides.
-  void convolved(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y, uint32_t padding) {
+  // Adds a convolution, a depthwise one if the filter is [1, height, width, channels] and there are
+  // groups.
+  void convolved(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y, const Windows& windows) {
     const Sizes& window = tensors[filter].sizes;
+    const bool is_depthwise = windows.groups > 1 && window[0] == 1;
     wire::ConvolutionBuilder c(fbb);
-    c.add_padding_top(padding), c.add_padding_right(padding);
-    c.add_padding_bottom(padding), c.add_padding_left(padding);
+    c.add_padding_top(windows.top), c.add_padding_right(windows.right);
+    c.add_padding_bottom(windows.bottom), c.add_padding_left(windows.left);
     c.add_kernel_height(window[1]), c.add_kernel_width(window[2]);
-    c.add_stride_height(1), c.add_stride_width(1);
-    c.add_dilation_height(1), c.add_dilation_width(1);
-    c.add_group_output_channels(window[0]), c.add_group_input_channels(window[3]);
-    c.add_groups(1);
+    c.add_stride_height(windows.step), c.add_stride_width(windows.step);
+    c.add_dilation_height(windows.dilation_down), c.add_dilation_width(windows.dilation_across);
+    c.add_groups(windows.groups);
+    c.add_group_input_channels(is_depthwise ? 1 : window[3]);
+    c.add_group_output_channels((is_depthwise ? window[3] : window[0]) / windows.groups);
     c.add_input(x), c.add_filter(filter), c.add_bias(bias), c.add_output(y);
-    nodes.push_back({wire::NodeContent::Conv2d, c.Finish().Union()});
+    nodes.push_back({is_depthwise ? wire::NodeContent::DepthwiseConv2d : wire::NodeContent::Conv2d,
+                     c.Finish().Union()});
   }
 
   std::vector<uint8_t> finish() {
@@ -138,6 +165,16 @@ class PayloadBuilder {
   }
 
  private:
+  template <typename T>
+  uint32_t integers(Sizes sizes, const std::vector<T>& values, wire::DataType type, float scale) {
+    Floats words((values.size() * sizeof(T) + 3) / 4);
+    std::memcpy(words.data(), values.data(), values.size() * sizeof(T));
+    const uint32_t id = constant(std::move(sizes), words);
+    tensors[id].type = type;
+    tensors[id].scale = scale;
+    return id;
+  }
+
   flatbuffers::Offset<wire::XValue> value(size_t i) {
     const Tensor& t = tensors[i];
     const uint32_t rank = t.rank.value_or(static_cast<uint32_t>(t.sizes.size()));

@@ -17,8 +17,6 @@
 namespace taper::xnnpack {
 namespace {
 
-using wire::NodeContent;
-
 Specs prefers_bfloat(uint8_t value = 1) { return Specs("prefer_bfloat16", {value}); }
 
 XnnpackOptions with(Numbers numbers, uint32_t threads = 1) {
@@ -62,15 +60,9 @@ struct Convolution {
     const uint32_t x = p.input({1, size, size, ins}), y = p.output({1, out, out, outs});
     const uint32_t weights = p.constant({outs, w, w, ins}, filter);
     const uint32_t biases = p.constant({outs}, bias);
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(window.padding), c.add_padding_right(window.padding);
-    c.add_padding_bottom(window.padding), c.add_padding_left(window.padding);
-    c.add_kernel_height(w), c.add_kernel_width(w);
-    c.add_stride_height(window.step), c.add_stride_width(window.step);
-    c.add_dilation_height(window.dilation), c.add_dilation_width(window.dilation);
-    c.add_groups(1), c.add_group_input_channels(ins), c.add_group_output_channels(outs);
-    c.add_input(x), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
-    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    const uint32_t padding = window.padding, dilation = window.dilation;
+    p.convolved(x, weights, biases, y,
+                {padding, padding, padding, padding, window.step, dilation, dilation});
     p.nodes.back().range = {-1.f, 1e30f};
   }
 

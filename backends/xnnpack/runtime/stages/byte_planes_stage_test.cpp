@@ -14,7 +14,6 @@
 namespace taper::xnnpack {
 namespace {
 
-using wire::DataType;
 using wire::NodeContent;
 
 constexpr uint32_t kSize = 48, kOuts = 20;
@@ -38,47 +37,24 @@ struct Model {
     const Sizes planes = channels > 1 ? Sizes{1, channels, kSize, kSize} : pixels;
     const Sizes results = {1, kSize / 2, kSize / 2, kOuts};
     const uint32_t x = p.input(planes), y = p.output(results);
-    uint32_t image = bytes(planes, kIn, kInZero);
+    uint32_t image = p.bytes(planes, kIn, kInZero);
     p.unary(NodeContent::Convert, x, image);
     if (channels > 1) {
-      const uint32_t moved = bytes(pixels, kIn, kInZero);
+      const uint32_t moved = p.bytes(pixels, kIn, kInZero);
       p.transposed(image, {0, 2, 3, 1}, moved);
       image = moved;
     }
-    const uint32_t out = bytes(results, kOut, kOutZero);
+    const uint32_t out = p.bytes(results, kOut, kOutZero);
     convolve(image, out);
     p.unary(NodeContent::Convert, out, y);
   }
 
-  uint32_t bytes(const Sizes& sizes, float scale, int32_t zero_point) {
-    const uint32_t id = p.add({sizes});
-    p.tensors[id].type = DataType::QINT8;
-    p.tensors[id].scale = scale;
-    p.tensors[id].zero_point = zero_point;
-    return id;
-  }
-
-  template <typename T>
-  uint32_t constant(const Sizes& sizes, const std::vector<T>& numbers, DataType type, float scale) {
-    Floats words((numbers.size() * sizeof(T) + 3) / 4);
-    std::memcpy(words.data(), numbers.data(), numbers.size() * sizeof(T));
-    const uint32_t id = p.constant(sizes, words);
-    p.tensors[id].type = type;
-    p.tensors[id].scale = scale;
-    return id;
-  }
-
   void convolve(uint32_t image, uint32_t out) {
-    const uint32_t weights = constant({kOuts, 3, 3, channels}, filter, DataType::QINT8, kWeight);
-    const uint32_t biases = constant({kOuts}, bias, DataType::QINT32, kIn * kWeight);
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(1), c.add_padding_right(1), c.add_padding_bottom(1), c.add_padding_left(1);
-    c.add_kernel_height(3), c.add_kernel_width(3);
-    c.add_stride_height(2), c.add_stride_width(2);
-    c.add_dilation_height(1), c.add_dilation_width(1);
-    c.add_groups(1), c.add_group_input_channels(channels), c.add_group_output_channels(kOuts);
-    c.add_input(image), c.add_filter(weights), c.add_bias(biases), c.add_output(out);
-    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    const uint32_t weights = p.constant({kOuts, 3, 3, channels}, filter, kWeight);
+    const uint32_t biases = p.constant({kOuts}, bias, kIn * kWeight);
+    PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(1);
+    windows.step = 2;
+    p.convolved(image, weights, biases, out, windows);
     p.nodes.back().range = {0.f, 1e30f};
   }
 

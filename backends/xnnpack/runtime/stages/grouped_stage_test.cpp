@@ -12,8 +12,6 @@
 namespace taper::xnnpack {
 namespace {
 
-using wire::NodeContent;
-
 constexpr uint32_t kGroups = 6, kSize = 20;
 
 Floats some_numbers(size_t count, size_t step) {
@@ -40,15 +38,9 @@ struct Model {
     const uint32_t x = p.input({1, kSize, kSize, kGroups * ins});
     const uint32_t y = p.output({1, kSize, kSize, channels});
     const uint32_t weights = p.constant(sizes, filter), biases = p.constant({channels}, bias);
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(1), c.add_padding_right(1), c.add_padding_bottom(1), c.add_padding_left(1);
-    c.add_kernel_height(3), c.add_kernel_width(3);
-    c.add_stride_height(1), c.add_stride_width(1);
-    c.add_dilation_height(1), c.add_dilation_width(1);
-    c.add_groups(kGroups), c.add_group_input_channels(ins), c.add_group_output_channels(outs);
-    c.add_input(x), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
-    p.nodes.push_back(
-        {is_depthwise ? NodeContent::DepthwiseConv2d : NodeContent::Conv2d, c.Finish().Union()});
+    PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(1);
+    windows.groups = kGroups;
+    p.convolved(x, weights, biases, y, windows);
     p.nodes.back().range = {0.f, 1e30f};
   }
 

@@ -42,14 +42,9 @@ struct Model {
     }
     const uint32_t weights = p.constant({kOuts, 3, 3, channels}, filter);
     const uint32_t biases = p.constant({kOuts}, bias);
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(1), c.add_padding_right(1), c.add_padding_bottom(1), c.add_padding_left(1);
-    c.add_kernel_height(3), c.add_kernel_width(3);
-    c.add_stride_height(2), c.add_stride_width(2);
-    c.add_dilation_height(1), c.add_dilation_width(1);
-    c.add_groups(1), c.add_group_input_channels(channels), c.add_group_output_channels(kOuts);
-    c.add_input(image), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
-    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(1);
+    windows.step = 2;
+    p.convolved(image, weights, biases, y, windows);
     p.nodes.back().range = {0.f, 1e30f};
   }
 

@@ -70,9 +70,9 @@ struct ResidualBlock {
     const uint32_t x = p.input(sizes), y = p.output(sizes);
     const uint32_t b = p.inner(sizes), c = p.inner(sizes), sum = p.inner(sizes);
     const uint32_t biases = p.constant({kChannels}, bias);
-    p.convolved(x, p.constant(filter, first), biases, b, 1);
+    p.convolved(x, p.constant(filter, first), biases, b, PayloadBuilder::Windows::padded(1));
     p.nodes.back().range = {0.f, 1e30f};
-    p.convolved(b, p.constant(filter, second), biases, c, 1);
+    p.convolved(b, p.constant(filter, second), biases, c, PayloadBuilder::Windows::padded(1));
     p.binary(NodeContent::Add, b, c, sum);
     p.unary(NodeContent::Abs, sum, y);
   }

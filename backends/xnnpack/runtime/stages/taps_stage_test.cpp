@@ -14,8 +14,6 @@
 namespace taper::xnnpack {
 namespace {
 
-using wire::NodeContent;
-
 struct Window {
   uint32_t height, width;             // Of the window.
   uint32_t down, across;              // Dilations.
@@ -52,15 +50,7 @@ struct Model {
     const uint32_t y = p.output({images, out_height(height), out_width(width), outs});
     const uint32_t weights = p.constant({outs, k.height, k.width, ins}, filter);
     const uint32_t biases = has_bias ? p.constant({outs}, bias) : UINT32_MAX;
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(k.top), c.add_padding_right(k.right);
-    c.add_padding_bottom(k.bottom), c.add_padding_left(k.left);
-    c.add_kernel_height(k.height), c.add_kernel_width(k.width);
-    c.add_stride_height(1), c.add_stride_width(1);
-    c.add_dilation_height(k.down), c.add_dilation_width(k.across);
-    c.add_groups(1), c.add_group_input_channels(ins), c.add_group_output_channels(outs);
-    c.add_input(x), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
-    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    p.convolved(x, weights, biases, y, {k.top, k.left, k.bottom, k.right, 1, k.down, k.across});
     p.nodes.back().range = {-1.f, 1e30f};
   }
 

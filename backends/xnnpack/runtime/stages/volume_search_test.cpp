@@ -44,14 +44,7 @@ struct Model {
     const uint32_t weights = p.constant({kOuts, 3, 3, taps * kIns}, filter);
     const uint32_t biases = p.constant({kOuts}, bias);
     const uint32_t y = p.output({slices, kHeight, kWidth, kOuts});
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(1), c.add_padding_right(1), c.add_padding_bottom(1), c.add_padding_left(1);
-    c.add_kernel_height(3), c.add_kernel_width(3);
-    c.add_stride_height(1), c.add_stride_width(1);
-    c.add_dilation_height(1), c.add_dilation_width(1);
-    c.add_groups(1), c.add_group_input_channels(taps * kIns), c.add_group_output_channels(kOuts);
-    c.add_input(joint), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
-    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    p.convolved(joint, weights, biases, y, PayloadBuilder::Windows::padded(1));
   }
 
   uint32_t padded(uint32_t x) {

@@ -11,8 +11,6 @@
 namespace taper::xnnpack {
 namespace {
 
-using wire::NodeContent;
-
 constexpr uint32_t kChannels = 32;
 
 Floats some_numbers(size_t count, size_t step) {
@@ -36,16 +34,7 @@ struct Model {
     const uint32_t weights = p.constant({kChannels, height, width, kChannels}, filter);
     const uint32_t biases = p.constant({kChannels}, bias);
     const uint32_t down = height / 2 * dilation, across = width / 2 * dilation;
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(down), c.add_padding_right(across);
-    c.add_padding_bottom(down), c.add_padding_left(across);
-    c.add_kernel_height(height), c.add_kernel_width(width);
-    c.add_stride_height(1), c.add_stride_width(1);
-    c.add_dilation_height(dilation), c.add_dilation_width(dilation);
-    c.add_groups(1), c.add_group_input_channels(kChannels);
-    c.add_group_output_channels(kChannels);
-    c.add_input(x), c.add_filter(weights), c.add_bias(biases), c.add_output(y);
-    p.nodes.push_back({NodeContent::Conv2d, c.Finish().Union()});
+    p.convolved(x, weights, biases, y, {down, across, down, across, 1, dilation, dilation});
     p.nodes.back().range = {-1e30f, 1e30f};
   }
 

@@ -14,7 +14,6 @@
 namespace taper::xnnpack {
 namespace {
 
-using wire::DataType;
 using wire::NodeContent;
 
 constexpr float kInScale = 0.5f, kFilterScale = 0.125f, kOutScale = 4;
@@ -33,46 +32,23 @@ struct Model {
       : side(side), step(step), size(size), channels(channels) {
     const uint32_t out = (size - 1) / step + 1;
     const uint32_t x = p.input({1, size, size, channels});
-    const uint32_t in = bytes({1, size, size, channels}, kInScale, kInZero);
-    const uint32_t result = bytes({1, out, out, channels}, kOutScale, kOutZero);
+    const uint32_t in = p.bytes({1, size, size, channels}, kInScale, kInZero);
+    const uint32_t result = p.bytes({1, out, out, channels}, kOutScale, kOutZero);
     const uint32_t y = p.output({1, out, out, channels});
     for (uint32_t i = 0; i < side * side * channels; ++i) {
       filter.push_back(static_cast<int8_t>(static_cast<int32_t>(i * 37 % 255) - 127));
     }
     for (uint32_t c = 0; c < channels; ++c) bias.push_back(static_cast<int32_t>(c * 97) - 1000);
     bias[0] += first_bias;
-    const uint32_t weights = constant({1, side, side, channels}, filter, DataType::QINT8);
-    const uint32_t biases = constant({channels}, bias, DataType::QINT32);
-    p.tensors[weights].scale = kFilterScale;
-    p.tensors[biases].scale = kInScale * kFilterScale;
+    const uint32_t weights = p.constant({1, side, side, channels}, filter, kFilterScale);
+    const uint32_t biases = p.constant({channels}, bias, kInScale * kFilterScale);
     p.unary(NodeContent::Convert, x, in);
-    wire::ConvolutionBuilder c(p.fbb);
-    c.add_padding_top(side / 2), c.add_padding_right(side / 2);
-    c.add_padding_bottom(side / 2), c.add_padding_left(side / 2);
-    c.add_kernel_height(side), c.add_kernel_width(side);
-    c.add_stride_height(step), c.add_stride_width(step);
-    c.add_dilation_height(1), c.add_dilation_width(1);
-    c.add_groups(channels), c.add_group_input_channels(1), c.add_group_output_channels(1);
-    c.add_input(in), c.add_filter(weights), c.add_bias(biases), c.add_output(result);
-    p.nodes.push_back({NodeContent::DepthwiseConv2d, c.Finish().Union()});
+    PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(side / 2);
+    windows.step = step;
+    windows.groups = channels;
+    p.convolved(in, weights, biases, result, windows);
     p.nodes.back().range = {kMin, kMax};
     p.unary(NodeContent::Convert, result, y);
-  }
-
-  uint32_t bytes(const Sizes& sizes, float scale, int32_t zero) {
-    const uint32_t id = p.add({sizes});
-    p.tensors[id].type = DataType::QINT8;
-    p.tensors[id].scale = scale;
-    p.tensors[id].zero_point = zero;
-    return id;
-  }
-  template <typename T>
-  uint32_t constant(const Sizes& sizes, const std::vector<T>& numbers, DataType type) {
-    Floats words((numbers.size() * sizeof(T) + 3) / 4);
-    std::memcpy(words.data(), numbers.data(), numbers.size() * sizeof(T));
-    const uint32_t id = p.constant(sizes, words);
-    p.tensors[id].type = type;
-    return id;
   }
 
   float expected(const std::vector<int8_t>& image, int64_t height, int64_t width, int64_t row,

@@ -29,7 +29,7 @@ struct Model {
     const uint32_t y = p.output(sizes<uint32_t>(rows, kColumns));
     const uint32_t biases = p.constant({kColumns}, bias);
     if (is_image) {
-      p.convolved(x, p.constant({kColumns, 1, 1, kDepth}, filter), biases, y, 0);
+      p.convolved(x, p.constant({kColumns, 1, 1, kDepth}, filter), biases, y, {});
     } else {
       const Sizes shape = is_turned ? Sizes{kDepth, kColumns} : Sizes{kColumns, kDepth};
       const uint32_t weights = p.constant(shape, filter);
