@@ -60,7 +60,10 @@ int make_temporary(char* name, size_t length, const char* path) {
   return -1;
 }
 
-bool may_replace(const char* path) { return access(path, F_OK) != 0 || access(path, W_OK) == 0; }
+// Asks once: another process may remove the file at any time.
+bool may_replace(const char* path) {
+  return access(path, W_OK) == 0 || errno == ENOENT || errno == ENOTDIR;
+}
 
 }  // namespace
 
