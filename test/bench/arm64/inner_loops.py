@@ -26,7 +26,7 @@ LOOPS = [
     ("f32 product", ("gemm.cpp", "run_tile<8, 2>"),
      "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a75_prfm",
      "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a55"),
-    ("f32 product of any rows", ("constant_product.cpp", "multiply_rows<5>"),
+    ("f32 product of any rows", ("constant_product.cpp", "multiply_tiles<5, 4>"),
      "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a75_prfm",
      "f32_gemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a55"),
     ("f32 convolution", ("conv_direct.cpp", "run_tile<8, 2>"),
