@@ -54,7 +54,7 @@ LOOPS = [
     ("int8 depthwise, 3 x 3", ("byte_depthwise.cpp", "run_block<3, 1>"),
      "qs8_qc8w_dwconv_minmax_fp32_ukernel_9p16c__neonv8_mla8_ld64", None),
     ("int8 depthwise, 5 x 5", ("byte_depthwise.cpp", "run_block<5, 1>"),
-     "qs8_qc8w_dwconv_minmax_fp32_ukernel_25p8c__neonv8_mla8_ld64", None),
+     "qs8_qc8w_dwconv_minmax_fp32_ukernel_25p16c__neonv8_mla8_ld64", None),
 ]  # fmt: skip
 
 # The multiply-adds of a lane of the result. A first product starts a sum, so it counts too.
