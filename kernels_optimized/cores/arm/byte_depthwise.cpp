@@ -7,14 +7,11 @@
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
-#if defined(__linux__)
-#include <sys/auxv.h>
-#elif defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
 
 #include <algorithm>
 #include <cstring>
+
+#include "kernels_optimized/engine/arm_features.h"
 
 #if defined(__clang__)
 #define TAPER_SDOT __attribute__((target("dotprod")))
@@ -46,19 +43,6 @@ struct Packed {
   float scales[kChannels];
 };
 
-bool find_dot_products() {
-#if defined(__linux__)
-  constexpr unsigned long kDotProducts = 1UL << 20;  // HWCAP_ASIMDDP
-  return (getauxval(AT_HWCAP) & kDotProducts) != 0;
-#elif defined(__APPLE__)
-  int has = 0;
-  size_t size = sizeof(has);
-  return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, nullptr, 0) == 0 && has != 0;
-#else
-  return false;
-#endif
-}
-
 int64_t block_count(const WindowShape& s) { return (s.channels + kChannels - 1) / kChannels; }
 
 // The last block begins earlier if there are not enough channels, and computes some of them twice.
@@ -66,29 +50,36 @@ int64_t first_channel(const WindowShape& s, int64_t block) {
   return std::min(block * kChannels, s.channels - kChannels);
 }
 
+// What a channel adds to its sums: the bias, and what the zero point of the image takes away. In
+// `most`, the largest size that a sum can have.
+int64_t whole_bias(const WindowShape& s, const ByteFilter& f, int64_t channel, int64_t& most) {
+  int64_t sum = 0, size = 0;
+  for (int64_t k = 0; k < s.window_height * s.window_width; ++k) {
+    const int64_t weight = f.weights[k * s.channels + channel];
+    sum += weight;
+    size += std::abs(weight);
+  }
+  const int64_t bias = (f.bias != nullptr ? f.bias[channel] : 0) - f.zero_in * sum;
+  most = std::abs(bias) + 128 * size;
+  return bias;
+}
+
 template <int kSide>
-bool pack(const WindowShape& s, const ByteFilter& f, Packed<kSide>* to) {
+void pack(const WindowShape& s, const ByteFilter& f, Packed<kSide>* to) {
   std::memset(to, 0, static_cast<size_t>(block_count(s)) * sizeof(*to));
   for (int64_t b = 0; b < block_count(s); ++b) {
     for (int64_t i = 0; i < kChannels; ++i) {
       const int64_t c = first_channel(s, b) + i;
-      int64_t sum = 0, size = 0;
       for (int64_t k = 0; k < kSide * kSide; ++k) {
-        const int8_t weight = f.weights[k * s.channels + c];
         const int64_t row = k / kSide, column = k % kSide;
-        to[b].weights[column][row / kTaps][i / kLanes][i % kLanes][row % kTaps] = weight;
-        sum += weight;
-        size += std::abs(static_cast<int32_t>(weight));
+        to[b].weights[column][row / kTaps][i / kLanes][i % kLanes][row % kTaps] =
+            f.weights[k * s.channels + c];
       }
-      const int64_t bias = (f.bias != nullptr ? f.bias[c] : 0) - f.zero_in * sum;
-      const double most = static_cast<double>(std::abs(bias) + 128 * size);
-      const double scale = static_cast<double>(f.scales[c]);
-      if (!(most <= kMostSum && most * scale <= kMostResult)) return false;
-      to[b].bias[i] = static_cast<int32_t>(bias) + kMagicBits;
+      int64_t most;
+      to[b].bias[i] = static_cast<int32_t>(whole_bias(s, f, c, most)) + kMagicBits;
       to[b].scales[i] = f.scales[c];
     }
   }
-  return true;
 }
 
 // Adds to each sum the products of its four pixels. Assembly, since compilers have its intrinsics
@@ -346,10 +337,9 @@ void run_rows(const WindowShape& s, const ByteDepthwise& d, int64_t first, int64
 }  // namespace
 
 bool has_byte_depthwise(const WindowShape& s) {
-  static const bool has = find_dot_products();
   const bool has_side = s.window_height == 3 || s.window_height == 5;
   const bool has_step = s.step_across == 1 || s.step_across == 2;
-  return has && has_side && s.window_width == s.window_height && has_step &&
+  return has_sdot() && has_side && s.window_width == s.window_height && has_step &&
          s.step_down == s.step_across && s.dilation_down == 1 && s.dilation_across == 1 &&
          s.channels >= kChannels;
 }
@@ -359,9 +349,19 @@ int64_t byte_depthwise_size(const WindowShape& s) {
   return block_count(s) * static_cast<int64_t>(block);
 }
 
-bool pack_byte_depthwise(const WindowShape& s, const ByteFilter& filter, void* to) {
+bool has_exact_sums(const WindowShape& s, const ByteFilter& filter) {
+  for (int64_t c = 0; c < s.channels; ++c) {
+    int64_t most;
+    whole_bias(s, filter, c, most);
+    const auto size = static_cast<double>(most), scale = static_cast<double>(filter.scales[c]);
+    if (!(size <= kMostSum && size * scale <= kMostResult)) return false;
+  }
+  return true;
+}
+
+void pack_byte_depthwise(const WindowShape& s, const ByteFilter& filter, void* to) {
   if (s.window_width == 3) return pack(s, filter, static_cast<Packed<3>*>(to));
-  return pack(s, filter, static_cast<Packed<5>*>(to));
+  pack(s, filter, static_cast<Packed<5>*>(to));
 }
 
 void byte_depthwise(const WindowShape& s, const ByteDepthwise& data, int64_t row, int64_t rows) {
@@ -380,7 +380,8 @@ namespace taper::optimized {
 
 bool has_byte_depthwise(const WindowShape&) { return false; }
 int64_t byte_depthwise_size(const WindowShape&) { return 0; }
-bool pack_byte_depthwise(const WindowShape&, const ByteFilter&, void*) { return false; }
+bool has_exact_sums(const WindowShape&, const ByteFilter&) { return false; }
+void pack_byte_depthwise(const WindowShape&, const ByteFilter&, void*) {}
 void byte_depthwise(const WindowShape&, const ByteDepthwise&, int64_t, int64_t) {}
 
 }  // namespace taper::optimized

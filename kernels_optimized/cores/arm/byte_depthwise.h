@@ -27,12 +27,15 @@ struct ByteFilter {
   int32_t zero_in = 0;
 };
 
+// Whether all sums, whatever the image is, stay in the range in which they are converted and
+// rounded exactly.
+bool has_exact_sums(const WindowShape& shape, const ByteFilter& filter);
+
 // The bytes of a packed filter.
 int64_t byte_depthwise_size(const WindowShape& shape);
 
-// Packs a filter to `to`, aligned to 16 bytes. Returns false if a result could leave the range in
-// which sums are converted and rounded exactly, whatever the image is.
-bool pack_byte_depthwise(const WindowShape& shape, const ByteFilter& filter, void* to);
+// Packs a filter to `to`, aligned to 16 bytes. REQUIRES: has_exact_sums().
+void pack_byte_depthwise(const WindowShape& shape, const ByteFilter& filter, void* to);
 
 struct ByteDepthwise {
   const int8_t* image = nullptr;

@@ -60,10 +60,9 @@ struct Problem {
     std::vector<float> packed(static_cast<size_t>(byte_depthwise_size(shape) / 4) + 4);
     void* to = packed.data();
     while (reinterpret_cast<uintptr_t>(to) % 16 != 0) to = static_cast<float*>(to) + 1;
-    if (!pack_byte_depthwise(shape, {weights.data(), bias.data(), scales.data(), data.zero_in},
-                             to)) {
-      return false;
-    }
+    const ByteFilter filter = {weights.data(), bias.data(), scales.data(), data.zero_in};
+    if (!has_exact_sums(shape, filter)) return false;
+    pack_byte_depthwise(shape, filter, to);
     data.image = image.data();
     data.out = out.data();
     data.filter = to;

@@ -7,13 +7,10 @@
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
-#if defined(__linux__)
-#include <sys/auxv.h>
-#elif defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
 
 #include <algorithm>
+
+#include "kernels_optimized/engine/arm_features.h"
 
 #if defined(__clang__)
 #define TAPER_BFDOT __attribute__((target("bf16")))
@@ -29,19 +26,6 @@ constexpr int64_t kTileRows = 4;
 constexpr int64_t kVectors = 4;
 constexpr int64_t kTileColumns = 4 * kVectors;
 constexpr int64_t kTerms = 8;  // Of a row in a vector.
-
-bool find_bfdot() {
-#if defined(__linux__)
-  constexpr unsigned long kBfloat = 1UL << 14;  // HWCAP2_BF16
-  return (getauxval(AT_HWCAP2) & kBfloat) != 0;
-#elif defined(__APPLE__)
-  int has = 0;
-  size_t size = sizeof(has);
-  return sysctlbyname("hw.optional.arm.FEAT_BF16", &has, &size, nullptr, 0) == 0 && has != 0;
-#else
-  return false;
-#endif
-}
 
 // Adds to each sum both products of a column's pair and pair kPair of the row.
 template <int kPair>
@@ -123,10 +107,7 @@ TAPER_BFDOT void multiply_tile(const BfloatProduct& p, int64_t row, int64_t colu
 
 }  // namespace
 
-bool has_bfloat_pairs() {
-  static const bool has = find_bfdot();
-  return has;
-}
+bool has_bfloat_pairs() { return has_bfdot(); }
 
 void multiply_pairs(const BfloatProduct& product, int64_t begin, int64_t end) {
   const int64_t last = std::min(end * kBfloatColumns, product.columns);

@@ -79,7 +79,7 @@ BfloatStage::Layer BfloatStage::layer_of(const XnnNode& node, Span<const XnnValu
   return layer;
 }
 
-bool BfloatStage::is_eligible(const XnnNode& node, Span<const XnnValue> values) {
+bool BfloatStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
   const bool is_convolution = node.kind == find_kind(wire::NodeContent::Conv2d);
   if (!is_connected(node) && !is_convolution) return false;
   if (!is_in_floats(node, values) || input(node, values).data != nullptr) return false;

@@ -12,7 +12,7 @@ namespace taper::xnnpack {
 class BfloatStage final : public Stage {
  public:
   // Whether the node is such a layer with constant weights, and large enough to pay for a stage.
-  static bool is_eligible(const XnnNode& node, Span<const XnnValue> values);
+  static bool is_better(const XnnNode& node, Span<const XnnValue> values);
   // The memory that build() needs in addition to what XNNPACK would need.
   static uint64_t extra_bytes(const XnnNode& node, Span<const XnnValue> values);
 

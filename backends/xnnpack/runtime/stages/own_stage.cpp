@@ -3,12 +3,13 @@
 #include "backends/xnnpack/runtime/stages/own_stage.h"
 
 #include <new>
+#include <utility>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/arm/byte_depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/arm/product_stage.h"
 #include "backends/xnnpack/runtime/stages/bfloat_stage.h"
-#include "backends/xnnpack/runtime/stages/byte_planes_stage.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_planes_stage.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
@@ -55,20 +56,12 @@ OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   return part;
 }
 
-OwnPart find_taps(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
-  if (!TapsStage::is_better(node, values)) return {};
-  return take_nodes(OwnPart::Kind::kTaps, 1, TapsStage::extra_bytes(node, values), spare_bytes);
-}
-
-OwnPart find_grouped(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
-  if (!GroupedStage::is_better(node, values)) return {};
-  return take_nodes(OwnPart::Kind::kGrouped, 1, GroupedStage::extra_bytes(node, values),
-                    spare_bytes);
-}
-
-OwnPart find_bfloat(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
-  if (!BfloatStage::is_eligible(node, values)) return {};
-  return take_nodes(OwnPart::Kind::kBfloat, 1, BfloatStage::extra_bytes(node, values), spare_bytes);
+// A part of one node.
+template <typename LayerStage>
+OwnPart find_layer(OwnPart::Kind kind, const XnnNode& node, Span<const XnnValue> values,
+                   uint64_t& spare_bytes) {
+  if (!LayerStage::is_better(node, values)) return {};
+  return take_nodes(kind, 1, LayerStage::extra_bytes(node, values), spare_bytes);
 }
 
 OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
@@ -86,19 +79,6 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
     part.nodes += next.nodes;
   }
   return part;
-}
-
-OwnPart find_byte_depthwise(const XnnNode& node, Span<const XnnValue> values,
-                            uint64_t& spare_bytes) {
-  if (!ByteDepthwiseStage::is_better(node, values)) return {};
-  return take_nodes(OwnPart::Kind::kByteDepthwise, 1, ByteDepthwiseStage::extra_bytes(node, values),
-                    spare_bytes);
-}
-
-OwnPart find_product(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
-  if (!ProductStage::is_better(node, values)) return {};
-  return take_nodes(OwnPart::Kind::kProduct, 1, ProductStage::extra_bytes(node, values),
-                    spare_bytes);
 }
 
 OwnPart find_image_norm(const XnnNode& node, Span<const XnnValue> values) {
@@ -119,15 +99,12 @@ OwnPart attention_part(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   return part;
 }
 
-// Makes a stage that computes planes with the last node of `part`.
-template <typename PlaneStage>
-Status make_planes(const Subgraph& graph, size_t first, const OwnPart& part, const Shared& shared,
-                   std::unique_ptr<Stage>& stage) {
-  auto* made = new (std::nothrow) PlaneStage();
+// Creates a stage, which stays null without memory, and builds it.
+template <typename Made, typename... Args>
+Status build(std::unique_ptr<Stage>& stage, Args&&... args) {
+  auto* made = new (std::nothrow) Made();
   stage.reset(made);
-  if (made == nullptr) return {};
-  const XnnNode& last = graph.nodes()[first + part.nodes - 1];
-  return made->build(graph.nodes()[first].inputs[0], last, graph.values(), shared.pool);
+  return made != nullptr ? made->build(std::forward<Args>(args)...) : Status();
 }
 
 }  // namespace
@@ -138,20 +115,27 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
                       bool in_bfloat, uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
   const XnnNode& node = graph.nodes()[first];
+  const Span<const XnnValue> values = graph.values();
   using Kind = OwnPart::Kind;
   OwnPart part = find_planes<PlanesStage>(Kind::kPlanes, graph, uses, first, spare_bytes);
   if (part.nodes == 0) {
     part = find_planes<BytePlanesStage>(Kind::kBytePlanes, graph, uses, first, spare_bytes);
   }
-  if (part.nodes == 0) part = find_taps(node, graph.values(), spare_bytes);
-  if (part.nodes == 0 && in_bfloat) part = find_bfloat(node, graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_layer<TapsStage>(Kind::kTaps, node, values, spare_bytes);
+  if (part.nodes == 0 && in_bfloat) {
+    part = find_layer<BfloatStage>(Kind::kBfloat, node, values, spare_bytes);
+  }
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
-  if (part.nodes == 0) part = find_byte_depthwise(node, graph.values(), spare_bytes);
-  if (part.nodes == 0) part = find_grouped(node, graph.values(), spare_bytes);
-  if (part.nodes == 0) part = find_image_norm(node, graph.values());
+  if (part.nodes == 0) {
+    part = find_layer<ByteDepthwiseStage>(Kind::kByteDepthwise, node, values, spare_bytes);
+  }
+  if (part.nodes == 0) part = find_layer<GroupedStage>(Kind::kGrouped, node, values, spare_bytes);
+  if (part.nodes == 0) part = find_image_norm(node, values);
   if (part.nodes == 0) part = attention_part(graph, uses, first);
-  if (part.nodes == 0 && !in_half) part = find_product(node, graph.values(), spare_bytes);
+  if (part.nodes == 0 && !in_half) {
+    part = find_layer<ProductStage>(Kind::kProduct, node, values, spare_bytes);
+  }
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
   part.nodes = part.fusion.nodes;
@@ -163,40 +147,28 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
                       const Shared& shared, std::unique_ptr<Stage>& stage) {
   const XnnNode& node = graph.nodes()[first];
   const Span<const XnnValue> values = graph.values();
+  const XnnNode& last = graph.nodes()[first + part.nodes - 1];
   Status status;
   if (part.kind == OwnPart::Kind::kPlanes) {
-    status = make_planes<PlanesStage>(graph, first, part, shared, stage);
+    status = build<PlanesStage>(stage, node.inputs[0], last, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kBytePlanes) {
-    status = make_planes<BytePlanesStage>(graph, first, part, shared, stage);
+    status = build<BytePlanesStage>(stage, node.inputs[0], last, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kWinograd) {
-    auto* made = new (std::nothrow) WinogradStage();
-    stage.reset(made);
-    const XnnNode& last = graph.nodes()[first + part.nodes - 1];
-    if (made != nullptr) status = made->build(last, values, part.tile, part.volume, shared);
+    status = build<WinogradStage>(stage, last, values, part.tile, part.volume, shared);
   } else if (part.kind == OwnPart::Kind::kTaps) {
-    auto* made = new (std::nothrow) TapsStage();
-    stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, shared.pool);
+    status = build<TapsStage>(stage, node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kDepthwise) {
     const bool is_swish = part.fusion.nodes > 0;
     const uint32_t output = is_swish ? part.fusion.output : node.output;
     stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, shared.pool));
   } else if (part.kind == OwnPart::Kind::kByteDepthwise) {
-    auto* made = new (std::nothrow) ByteDepthwiseStage();
-    stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, shared.pool);
+    status = build<ByteDepthwiseStage>(stage, node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kGrouped) {
-    auto* made = new (std::nothrow) GroupedStage();
-    stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, shared.pool);
+    status = build<GroupedStage>(stage, node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kBfloat) {
-    auto* made = new (std::nothrow) BfloatStage();
-    stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, shared);
+    status = build<BfloatStage>(stage, node, values, shared);
   } else if (part.kind == OwnPart::Kind::kProduct) {
-    auto* made = new (std::nothrow) ProductStage();
-    stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, shared);
+    status = build<ProductStage>(stage, node, values, shared);
   } else if (part.kind == OwnPart::Kind::kImageNorm) {
     stage.reset(new (std::nothrow) ImageNormStage(node, values, shared.pool));
   } else if (part.kind == OwnPart::Kind::kAttention) {

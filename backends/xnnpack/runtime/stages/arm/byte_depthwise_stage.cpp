@@ -5,12 +5,12 @@
 #include <pthreadpool.h>
 
 #include <algorithm>
-#include <cmath>
-#include <new>
+#include <memory>
 
 #include "backends/xnnpack/depthwise_windows.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_layer.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
 
 namespace taper::xnnpack {
@@ -18,67 +18,25 @@ namespace {
 
 using optimized::ByteFilter;
 using optimized::WindowShape;
-using wire::DataType;
 
 // The bytes of the rows of an image that a task reads, again for each block of channels.
 constexpr int64_t kTaskBytes = int64_t{32} << 10;
 
-// A scale at or above this, XNNPACK refuses.
-constexpr float kMostScale = 256;
+// A factor at or above this, XNNPACK refuses.
+constexpr float kMostFactor = 256;
 
-bool has_bytes(const XnnNode& node, Span<const XnnValue> values) {
-  const XnnValue &image = input(node, values), &filter = input(node, values, 1);
-  if (image.type != DataType::QINT8 || values[node.output].type != DataType::QINT8) return false;
-  const bool has_channels = filter.type == DataType::QCINT8;
-  if (!has_channels && (filter.type != DataType::QINT8 || filter.zero_point != 0)) return false;
-  if (image.data != nullptr || filter.data == nullptr) return false;
-  if (node.inputs[2] == kNone) return true;
-  return input(node, values, 2).type == (has_channels ? DataType::QCINT32 : DataType::QINT32);
-}
-
-// What a filter is packed from: the scale of each channel, computed as XNNPACK does.
-bool find_filter(const XnnNode& node, Span<const XnnValue> values, int64_t channels, float* scales,
-                 ByteFilter& filter) {
-  const XnnValue &image = input(node, values), &weights = input(node, values, 1);
-  for (int64_t c = 0; c < channels; ++c) {
-    const float scale = weights.scales != nullptr ? weights.scales[c] : weights.scale;
-    scales[c] = image.scale * scale / values[node.output].scale;
-    if (!std::isnormal(scale) || !(scales[c] < kMostScale)) return false;
+// The factors of all channels; null without memory.
+std::unique_ptr<float[]> factors_of(const XnnNode& node, Span<const XnnValue> values) {
+  const auto channels = static_cast<size_t>(input(node, values).shape.last());
+  auto factors = make_array<float>(channels);
+  for (size_t c = 0; factors != nullptr && c < channels; ++c) {
+    factors[c] = factor_of(node, values, static_cast<int64_t>(c));
   }
-  if (!std::isnormal(image.scale) || !std::isnormal(values[node.output].scale)) return false;
-  filter.weights = reinterpret_cast<const int8_t*>(weights.data);
-  if (node.inputs[2] != kNone) {
-    filter.bias =
-        static_cast<const int32_t*>(static_cast<const void*>(input(node, values, 2).data));
-  }
-  filter.scales = scales;
-  filter.zero_in = image.zero_point;
-  return true;
+  return factors;
 }
 
-Status no_memory() {
-  return Status(Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the filters of a convolution");
-}
-
-// The filter, packed; nothing if the stage cannot compute it.
-Status pack(const XnnNode& node, Span<const XnnValue> values, OwnFilters& packed) {
-  const WindowShape shape = window_shape(node, values);
-  const auto scales = make_array<float>(static_cast<size_t>(shape.channels));
-  if (scales == nullptr) return no_memory();
-  ByteFilter filter;
-  if (!find_filter(node, values, shape.channels, scales.get(), filter)) return {};
-  OwnFilters made;
-  const auto size = static_cast<int64_t>(sizeof(float));
-  TAPER_TRY(make_filters((optimized::byte_depthwise_size(shape) + size - 1) / size, made));
-  if (optimized::pack_byte_depthwise(shape, filter, made.get())) packed = std::move(made);
-  return {};
-}
-
-// A bound of the results as XNNPACK quantises it.
-int8_t quantized(float bound, const XnnValue& value) {
-  const float number = bound / value.scale + static_cast<float>(value.zero_point);
-  return static_cast<int8_t>(std::lrintf(std::fminf(std::fmaxf(number, -128), 127)));
+ByteFilter byte_filter(const XnnNode& node, Span<const XnnValue> values, const float* factors) {
+  return {filter_of(node, values), bias_of(node, values), factors, input(node, values).zero_point};
 }
 
 }  // namespace
@@ -86,15 +44,18 @@ int8_t quantized(float bound, const XnnValue& value) {
 bool ByteDepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
   if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
   if (node.as<wire::Convolution>().group_output_channels() != 1) return false;
-  if (!has_bytes(node, values)) return false;
+  if (!is_in_bytes(node, values)) return false;
   const WindowShape shape = window_shape(node, values);
   const auto taps = static_cast<uint64_t>(shape.window_height * shape.window_width);
   if (!optimized::has_byte_depthwise(shape)) return false;
   if (element_count(values[node.output].shape) < kLeastStageProducts / taps) return false;
   const XnnValue& result = values[node.output];
-  if (!(quantized(node.min, result) <= quantized(node.max, result))) return false;
-  OwnFilters packed;
-  return pack(node, values, packed).ok() && packed != nullptr;
+  if (!(quantized_bound(node.min, result) <= quantized_bound(node.max, result))) return false;
+  const auto factors = factors_of(node, values);
+  if (factors == nullptr) return false;
+  const bool are_usable = std::all_of(factors.get(), factors.get() + shape.channels,
+                                      [](float factor) { return factor < kMostFactor; });
+  return are_usable && optimized::has_exact_sums(shape, byte_filter(node, values, factors.get()));
 }
 
 uint64_t ByteDepthwiseStage::extra_bytes(const XnnNode& node, Span<const XnnValue> values) {
@@ -108,10 +69,15 @@ Status ByteDepthwiseStage::build(const XnnNode& node, Span<const XnnValue> value
   const XnnValue& result = values[node.output];
   data_.zero_in = static_cast<int8_t>(input(node, values).zero_point);
   data_.zero_out = static_cast<int8_t>(result.zero_point);
-  data_.min = quantized(node.min, result);
-  data_.max = quantized(node.max, result);
-  TAPER_TRY(pack(node, values, filter_));
-  if (filter_ == nullptr) return no_memory();  // is_better() has packed it.
+  data_.min = quantized_bound(node.min, result);
+  data_.max = quantized_bound(node.max, result);
+  const WindowShape shape = window_shape(node, values);
+  const auto factors = factors_of(node, values);
+  TAPER_REQUIRE(factors != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the filters of a convolution");
+  constexpr int64_t kSize = sizeof(float);
+  TAPER_TRY(make_filters((optimized::byte_depthwise_size(shape) + kSize - 1) / kSize, filter_));
+  optimized::pack_byte_depthwise(shape, byte_filter(node, values, factors.get()), filter_.get());
   data_.filter = filter_.get();
   return {};
 }

@@ -1,6 +1,6 @@
 // Tests first convolutions in int8 as stages, against their definition in integers.
 
-#include "backends/xnnpack/runtime/stages/byte_planes_stage.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_planes_stage.h"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,7 @@ struct Model {
   PayloadBuilder p;
   std::vector<int8_t> filter;
   std::vector<int32_t> bias;
+  uint32_t biases = 0;
 
   explicit Model(uint32_t channels) : channels(channels) {
     for (uint32_t i = 0; i < kOuts * 9 * channels; ++i) {
@@ -51,7 +52,7 @@ struct Model {
 
   void convolve(uint32_t image, uint32_t out) {
     const uint32_t weights = p.constant({kOuts, 3, 3, channels}, filter, kWeight);
-    const uint32_t biases = p.constant({kOuts}, bias, kIn * kWeight);
+    biases = p.constant({kOuts}, bias, kIn * kWeight);
     PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(1);
     windows.step = 2;
     p.convolved(image, weights, biases, out, windows);
@@ -121,6 +122,16 @@ TEST(BytePlanesStage, IsAStageWhereTheProcessorMultipliesBytes) {
   Model model(3), wide(5);
   EXPECT_EQ(stage_count(model.p.finish()), optimized::has_byte_planes(shape) ? 3u : 1u);
   EXPECT_EQ(stage_count(wide.p.finish()), 1u);
+}
+
+// XNNPACK refuses what the stage does not take.
+TEST(BytePlanesStage, ABiasOfBytesIsRefused) {
+  Model model(3);
+  PayloadBuilder::Tensor& bias = model.p.tensors[model.biases];
+  bias.type = wire::DataType::QINT8;
+  model.p.constants[bias.constant].size = kOuts;
+  Loaded loaded(model.p.finish());
+  EXPECT_FALSE(loaded.status.ok());
 }
 
 }  // namespace

@@ -1,22 +1,21 @@
 // Packs the filters of a first convolution in int8 and divides its rows among threads; see
 // byte_planes_stage.h.
 
-#include "backends/xnnpack/runtime/stages/byte_planes_stage.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_planes_stage.h"
 
 #include <pthreadpool.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_layer.h"
 #include "backends/xnnpack/runtime/stages/planes_stage.h"
 
 namespace taper::xnnpack {
 namespace {
 
 using optimized::BytePlanesShape;
-using wire::DataType;
 
 // The number of multiplications that take about as long as a stage costs.
 constexpr uint64_t kLeastProducts = uint64_t{1} << 18;
@@ -28,18 +27,9 @@ BytePlanesShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
   return shape;
 }
 
-bool is_in_bytes(const XnnNode& node, Span<const XnnValue> values) {
-  const XnnValue& filter = input(node, values, 1);
-  const bool has_bytes =
-      filter.type == DataType::QCINT8 || (filter.type == DataType::QINT8 && filter.zero_point == 0);
-  return has_bytes && filter.data != nullptr && input(node, values).type == DataType::QINT8 &&
-         values[node.output].type == DataType::QINT8;
-}
-
 bool is_better(const XnnNode& node, Span<const XnnValue> values) {
   if (!node.is_needed || node.kind != find_kind(wire::NodeContent::Conv2d) ||
-      !is_in_bytes(node, values) || node.as<wire::Convolution>().groups() != 1 ||
-      input(node, values).data != nullptr) {
+      !is_in_bytes(node, values) || node.as<wire::Convolution>().groups() != 1) {
     return false;
   }
   const BytePlanesShape s = shape_of(node, values);
@@ -54,12 +44,6 @@ uint64_t packed_bytes(const BytePlanesShape& shape) {
          static_cast<uint64_t>(optimized::byte_planes_filter_size(shape));
 }
 
-// A bound of the results as XNNPACK rounds it.
-int32_t bound_of(float bound, const XnnValue& result) {
-  const float steps = bound / result.scale + static_cast<float>(result.zero_point);
-  return static_cast<int32_t>(std::lrint(std::fmin(std::fmax(steps, -128.0f), 127.0f)));
-}
-
 }  // namespace
 
 size_t BytePlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
@@ -68,17 +52,6 @@ size_t BytePlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, 
 
 uint64_t BytePlanesStage::extra_bytes(const XnnNode& convolution, Span<const XnnValue> values) {
   return packed_bytes(shape_of(convolution, values));
-}
-
-// In XNNPACK's order, which matters for the last bit.
-void BytePlanesStage::set_scales(Span<const XnnValue> values, float* scales) const {
-  const XnnValue& filter = input(*node_, values, 1);
-  const float in = input(*node_, values).scale, out = values[node_->output].scale;
-  const int64_t padded = optimized::byte_planes_padded(shape_);
-  for (int64_t o = 0; o < padded; ++o) {
-    const int64_t channel = std::min(o, shape_.out_channels - 1);
-    scales[o] = in * (filter.scale_count > 0 ? filter.scales[channel] : filter.scale) / out;
-  }
 }
 
 Status BytePlanesStage::build(uint32_t image, const XnnNode& convolution,
@@ -90,22 +63,20 @@ Status BytePlanesStage::build(uint32_t image, const XnnNode& convolution,
   const int64_t padded = optimized::byte_planes_padded(shape_);
   TAPER_TRY(make_filters(static_cast<int64_t>(packed_bytes(shape_) / sizeof(float)), packed_));
   float* const scales = packed_.get();
-  set_scales(values, scales);
+  for (int64_t o = 0; o < padded; ++o) {
+    scales[o] = factor_of(convolution, values, std::min(o, shape_.out_channels - 1));
+  }
   auto* const biases = static_cast<int32_t*>(static_cast<void*>(scales + padded));
   auto* const filter = static_cast<int8_t*>(static_cast<void*>(biases + padded));
-  const auto ints = [&](size_t i) {
-    const uint32_t id = convolution.inputs[i];
-    return id == kNone ? nullptr : static_cast<const void*>(values[id].data);
-  };
-  optimized::pack_byte_planes(shape_, static_cast<const int8_t*>(ints(1)),
-                              static_cast<const int32_t*>(ints(2)), filter, biases);
+  optimized::pack_byte_planes(shape_, filter_of(convolution, values), bias_of(convolution, values),
+                              filter, biases);
   data_.filter = filter;
   data_.biases = biases;
   const XnnValue& result = values[convolution.output];
   data_.last.scales = scales;
   data_.last.zero_point = result.zero_point;
-  data_.last.min = bound_of(convolution.min, result);
-  data_.last.max = bound_of(convolution.max, result);
+  data_.last.min = quantized_bound(convolution.min, result);
+  data_.last.max = quantized_bound(convolution.max, result);
   return {};
 }
 

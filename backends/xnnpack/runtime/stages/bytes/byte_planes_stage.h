@@ -28,7 +28,6 @@ class BytePlanesStage final : public Stage {
  private:
   static void run_row(void* stage, size_t thread, size_t row);
   uint64_t panel_bytes() const;
-  void set_scales(Span<const XnnValue> values, float* scales) const;
 
   uint32_t image_ = kNone;
   const XnnNode* node_ = nullptr;
