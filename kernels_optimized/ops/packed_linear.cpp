@@ -1,6 +1,7 @@
 // taper::packed_linear: a few rows of the input are multiplied by each row of weights, whose
 // elements become floats in registers. The input is copied once, in the order in which the elements
-// of a vector of bytes come out: the first of every byte, then the second, and so on.
+// of a vector of bytes come out: the first of every byte, then the second, and so on; behind each
+// group is the sum of its vectors, for what the zero point takes away from all of its elements.
 
 #include <algorithm>
 #include <atomic>
@@ -49,14 +50,16 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr int64_t kMostRows = HWY_LANES(float) >= 16 ? 8 : 4;
+constexpr int64_t kFewRows = 2;
 
 using IntTag = hn::RebindToSigned<Tag>;
 using IntVec = hn::Vec<IntTag>;
 constexpr IntTag kIntTag = {};
 
-// How many floats of input belong to a group: vectors for each kLanes bytes of weights.
-int64_t padded_group(const PackedLayer& layer, int64_t per_byte) {
-  return (layer.group_bytes + kLanes - 1) / kLanes * kLanes * per_byte;
+// How many floats of input belong to a group: vectors for each kLanes bytes of weights, and the sum
+// of these vectors.
+int64_t arranged_group(const PackedLayer& layer) {
+  return (layer.group_bytes + kLanes - 1) / kLanes * kLanes * (8 / layer.bits) + kLanes;
 }
 
 // Copies a row of the input, in the order of the weights and padded with zeros.
@@ -64,13 +67,18 @@ template <int kPerByte>
 void arrange(const PackedLayer& layer, int64_t row, float* to) {
   constexpr int64_t kChunk = kLanes * kPerByte;
   float chunk[kChunk];
-  for (int64_t group = 0; group < layer.groups; ++group) {
+  for (int64_t group = 0; group < layer.groups; ++group, to += kLanes) {
+    float sums[kLanes] = {};
     for (int64_t first = 0; first < layer.group_length; first += kChunk, to += kChunk) {
       const int64_t count = std::min(kChunk, layer.group_length - first);
       layer.call->read_input(row, group * layer.group_length + first, count, chunk);
       std::fill(chunk + count, chunk + kChunk, 0.0f);
-      for (int64_t i = 0; i < kChunk; ++i) to[i % kPerByte * kLanes + i / kPerByte] = chunk[i];
+      for (int64_t i = 0; i < kChunk; ++i) {
+        to[i % kPerByte * kLanes + i / kPerByte] = chunk[i];
+        sums[i / kPerByte] += chunk[i];
+      }
     }
+    std::copy(sums, sums + kLanes, to);
   }
 }
 
@@ -88,41 +96,63 @@ HWY_INLINE IntVec load_bytes(const uint8_t* from, int64_t count) {
   return hn::PromoteTo(kIntTag, hn::LoadU(bytes, reinterpret_cast<const Byte*>(from)));
 }
 
-// The sums of kRows rows of input times kWeights rows of weights.
+// Calls each(i, w, integers) for the vectors of input of a group: the i-th of them meets the
+// integers of row w of the weights.
+template <int kBits, bool kSigned, int kWeights, typename Each>
+HWY_INLINE void for_integers(const PackedLayer& layer, const uint8_t* weights, const Each& each) {
+  constexpr int kPerByte = 8 / kBits;
+  const IntVec mask = hn::Set(kIntTag, (1 << kBits) - 1);
+  int64_t vector = 0;
+  for (int64_t byte = 0; byte < layer.group_bytes; byte += kLanes, vector += kPerByte) {
+    IntVec packed[kWeights];
+    for (int w = 0; w < kWeights; ++w) {
+      packed[w] =
+          load_bytes<kSigned>(weights + w * layer.row_bytes + byte, layer.group_bytes - byte);
+    }
+    TAPER_UNROLL
+    for (int i = 0; i < kPerByte; ++i) {
+      const bool is_last = i + 1 == kPerByte;  // Nothing is above it, or its sign.
+      TAPER_UNROLL
+      for (int w = 0; w < kWeights; ++w) {
+        each(vector + i, w, is_last ? packed[w] : hn::And(packed[w], mask));
+        if (!is_last) packed[w] = hn::ShiftRight<kBits % 8>(packed[w]);
+      }
+    }
+  }
+}
+
+// The sums of kRows rows of input times kWeights rows of weights. With few rows a group is summed
+// with the integers as they are, from what the zero point takes away on, and scaled as a whole; with
+// many it is less work to scale each vector of weights.
 template <int kBits, bool kSigned, int kRows, int kWeights>
 HWY_INLINE void multiply_tile(const PackedLayer& layer, const float* const* x,
                               const uint8_t* weights, const float* scales, const float* zeros,
                               Vec (&sums)[kWeights][kRows]) {
-  constexpr int kPerByte = 8 / kBits;
-  const IntVec mask = hn::Set(kIntTag, (1 << kBits) - 1);
+  const int64_t group_floats = arranged_group(layer);
   int64_t at = 0;
-  for (int64_t group = 0; group < layer.groups; ++group) {
-    Vec scale[kWeights], zero[kWeights];
+  for (int64_t group = 0; group < layer.groups; ++group, at += group_floats) {
+    Vec scale[kWeights], zero[kWeights], part[kWeights][kRows];
     for (int w = 0; w < kWeights; ++w) {
       scale[w] = hn::Set(kTag, scales[w * layer.groups + group]);
       zero[w] = hn::Set(kTag, zeros[w * layer.groups + group]);
+      for (int r = 0; r < kRows && kRows <= kFewRows; ++r) {
+        const Vec sum = hn::LoadU(kTag, x[r] + at + group_floats - kLanes);
+        part[w][r] = hn::Neg(hn::Mul(zero[w], sum));
+      }
     }
-    for (int64_t byte = 0; byte < layer.group_bytes; byte += kLanes, at += kLanes * kPerByte) {
-      IntVec packed[kWeights];
-      for (int w = 0; w < kWeights; ++w) {
-        packed[w] =
-            load_bytes<kSigned>(weights + w * layer.row_bytes + group * layer.group_bytes + byte,
-                                layer.group_bytes - byte);
-      }
+    const auto multiply = [&](int64_t i, int w, IntVec integers) HWY_ATTR {
+      Vec weight = hn::ConvertTo(kTag, integers);
+      if constexpr (kRows > kFewRows) weight = hn::Mul(hn::Sub(weight, zero[w]), scale[w]);
       TAPER_UNROLL
-      for (int i = 0; i < kPerByte; ++i) {
-        TAPER_UNROLL
-        for (int w = 0; w < kWeights; ++w) {
-          const IntVec integers = kBits == 8 ? packed[w] : hn::And(packed[w], mask);
-          if (i + 1 < kPerByte) packed[w] = hn::ShiftRight<kBits % 8>(packed[w]);
-          const Vec weight = hn::Mul(hn::Sub(hn::ConvertTo(kTag, integers), zero[w]), scale[w]);
-          TAPER_UNROLL
-          for (int r = 0; r < kRows; ++r) {
-            const Vec input = hn::LoadU(kTag, x[r] + at + i * kLanes);
-            sums[w][r] = hn::MulAdd(weight, input, sums[w][r]);
-          }
-        }
+      for (int r = 0; r < kRows; ++r) {
+        Vec& sum = kRows > kFewRows ? sums[w][r] : part[w][r];
+        sum = hn::MulAdd(weight, hn::LoadU(kTag, x[r] + at + i * kLanes), sum);
       }
+    };
+    for_integers<kBits, kSigned, kWeights>(layer, weights + group * layer.group_bytes, multiply);
+    if constexpr (kRows > kFewRows) continue;
+    for (int w = 0; w < kWeights; ++w) {
+      for (int r = 0; r < kRows; ++r) sums[w][r] = hn::MulAdd(scale[w], part[w][r], sums[w][r]);
     }
   }
 }
@@ -180,9 +210,7 @@ void multiply_tile_of_weights(const PackedLayer& layer, const float* x, int64_t 
 // The scratch that multiply_layer() needs for a thread, in floats.
 int64_t layer_scratch(const PackedLayer& layer) { return 2 * kTileWeights * layer.groups; }
 
-int64_t arranged_row(const PackedLayer& layer) {
-  return padded_group(layer, 8 / layer.bits) * layer.groups;
-}
+int64_t arranged_row(const PackedLayer& layer) { return arranged_group(layer) * layer.groups; }
 
 void arrange_rows(const PackedLayer& layer, int64_t begin, int64_t end, float* to) {
   const int64_t stride = arranged_row(layer);
