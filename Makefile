@@ -68,9 +68,9 @@ fuzz: ## run mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
 	@$(BUILD) asan taper_fuzz
 	@scripts/fuzz.sh build/asan $${RUNS:-200000}
 
-libfuzzer: ## coverage-guided fuzz targets, built with clang into build/fuzz/bin
+libfuzzer: ## a coverage-guided fuzz target, built with clang; KIND=pte, SECONDS=n (600)
 	@scripts/deps.sh clang
-	@$(BUILD) fuzz
+	@scripts/libfuzzer.sh $${KIND:-pte} $${SECONDS:-600}
 
 format: ## run clang-format 14 on all sources
 	@scripts/deps.sh clang

@@ -1,7 +1,7 @@
 # Functions that make a target of a folder.
 
-# Collects the sources of some folders into `out`: everything but tests, fuzz targets and files that
-# match an EXCLUDE pattern (a path from the project root).
+# Collects the sources of some folders into `out`: everything but tests and files that match an
+# EXCLUDE pattern (a path from the project root).
 function(taper_sources out)
   cmake_parse_arguments(ARG "" "" "FOLDERS;EXCLUDE" ${ARGN})
   set(found)
@@ -9,7 +9,7 @@ function(taper_sources out)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND found ${files})
   endforeach()
-  list(FILTER found EXCLUDE REGEX "_(test|fuzz)\\.cpp$")
+  list(FILTER found EXCLUDE REGEX "_test\\.cpp$")
   foreach(pattern IN LISTS ARG_EXCLUDE)
     list(FILTER found EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${pattern}")
   endforeach()

@@ -9,6 +9,12 @@ preset=$1
 shift
 cd "$(dirname "$0")/.."
 
+# Presets with sanitizers use a library of a backend that has them, too.
+case "$preset" in
+  asan | fuzz) scripts/xnnpack.sh asan ;;
+  tsan) scripts/xnnpack.sh tsan ;;
+esac
+
 build() {
   cmake --build --preset "$preset" -j "${JOBS:-$(nproc 2>/dev/null || echo 2)}" ${*:+--target "$@"}
 }

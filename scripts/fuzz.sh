@@ -7,7 +7,8 @@
 #                                                commit, build, mutants, result; the tree must be as
 #                                                it was committed
 #
-# As many mutants as of .pte are read of the files of ExecuTorch's tools (.bpte, .etdp).
+# As many mutants as of .pte are read of the files of ExecuTorch's tools (.bpte, .etdp), and a tenth as
+# many of external weights (.ptd) and of packed weights are run with the programs that they belong to.
 # If the build has Vulkan, ten times as many damaged payloads of it are planned, without a GPU, for the
 # limits of many devices; and a two-hundredth as many run on lavapipe, which compiles their shaders.
 #
@@ -61,6 +62,8 @@ fuzz() {
 
 fuzz pte "$pte" --kind pte
 fuzz pt2 "$pt2" --kind pt2
+fuzz ptd $((pte / 10)) --kind ptd
+fuzz packed $((pte / 10)) --kind packed
 fuzz bpte "$pte" --kind bpte
 fuzz etdp "$pte" --kind etdp
 

@@ -9,8 +9,9 @@
 #
 # TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries),
 # android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder), windows (x86-64, with
-# the headers of mingw-w64) or tsan (this one, with ThreadSanitizer, for the preset of that name;
-# micro-kernels, which know nothing of threads, are those of the ordinary build).
+# the headers of mingw-w64), or asan or tsan (this one, with AddressSanitizer or ThreadSanitizer, for
+# the presets of those names; micro-kernels, which read beyond their rows on purpose and know nothing
+# of threads, are those of the ordinary build).
 #
 # pinned_sources.sh says where the sources come from. backends/xnnpack/library holds Taper's changes;
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
@@ -41,14 +42,18 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 library=$here/../backends/xnnpack/library
 more_flags=""
+ordinary=""  # The folder of the build that micro-kernels are taken from.
 targets=XNNPACK
 compilers="-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14"
 case "$target" in
   "$here_is") "$here"/deps.sh clang ;;
-  tsan)
+  asan | tsan)
     "$0"
     ordinary=$("$0" where)
-    more_flags="-fsanitize=thread"
+    case "$target" in
+      asan) more_flags="-fsanitize=address -fno-omit-frame-pointer" ;;
+      tsan) more_flags="-fsanitize=thread" ;;
+    esac
     targets="XNNPACK pthreadpool"
     compilers="$compilers -DCMAKE_OPTIMIZE_DEPENDENCIES=ON"  # Without micro-kernels.
     ;;
@@ -70,7 +75,7 @@ case "$target" in
     compilers="-DCMAKE_TOOLCHAIN_FILE=$ndk/build/cmake/android.toolchain.cmake
       -DANDROID_ABI=arm64-v8a -DANDROID_PLATFORM=android-24"
     ;;
-  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android, windows, tsan)" >&2; exit 2 ;;
+  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android, windows, asan, tsan)" >&2; exit 2 ;;
 esac
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")
@@ -112,7 +117,7 @@ out=$work/out
 mkdir -p "$out/include" "$out/lib" "$out/licenses"
 cp "$work/xnnpack/include/xnnpack.h" "$work/pthreadpool/include/pthreadpool.h" \
   "$work/cpuinfo/include/cpuinfo.h" "$out/include/"
-[ "$target" != tsan ] || cp "$ordinary"/lib/*.a "$out/lib/"
+[ -z "$ordinary" ] || cp "$ordinary"/lib/*.a "$out/lib/"
 find "$work/build" -name '*.a' -exec cp {} "$out/lib/" \;
 for name in xnnpack pthreadpool cpuinfo fp16 fxdiv psimd; do
   cp "$work/$name/LICENSE" "$out/licenses/$name"

@@ -6,6 +6,8 @@ set(xnnpack_root "${TAPER_XNNPACK_ROOT}")
 set(xnnpack_target)  # The machine, as the script names it; this one if empty.
 if(TAPER_SANITIZE STREQUAL "thread")
   set(xnnpack_target tsan)
+elseif(TAPER_SANITIZE MATCHES address)
+  set(xnnpack_target asan)
 elseif(ANDROID)
   set(xnnpack_target android)
 elseif(WIN32)

@@ -122,8 +122,8 @@ HWY_INLINE void for_integers(const PackedLayer& layer, const uint8_t* weights, c
 }
 
 // The sums of kRows rows of input times kWeights rows of weights. With few rows a group is summed
-// with the integers as they are, from what the zero point takes away on, and scaled as a whole; with
-// many it is less work to scale each vector of weights.
+// with the integers as they are, beginning with what the zero point takes away, and scaled as a
+// whole; with many it is less work to scale each vector of weights.
 template <int kBits, bool kSigned, int kRows, int kWeights>
 HWY_INLINE void multiply_tile(const PackedLayer& layer, const float* const* x,
                               const uint8_t* weights, const float* scales, const float* zeros,

@@ -1,5 +1,5 @@
-// What a backend provides for the fuzzer in its folder fuzz/: seeds with its delegates, and a
-// function that corrupts their payloads.
+// What a backend provides for the fuzzer in its folder fuzz/: seeds with its delegates, and
+// functions that corrupt their payloads and packed weights.
 
 #pragma once
 
@@ -16,6 +16,9 @@ struct BackendHooks {
   std::span<const char* const> programs;  // In test/compat/data, with its delegates.
   // Corrupts the backend's first payload in a program; returns false if there is none.
   bool (*mutate)(std::string& file, Random& random);
+  // Makes the hashes in packed weights, which may be damaged, fit their bytes, as somebody would
+  // who means harm. Null if the backend packs none.
+  void (*seal_packed)(std::string& packed);
 };
 
 // The hooks of all backends whose device halves are built, as a constant table.

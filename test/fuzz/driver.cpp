@@ -1,10 +1,12 @@
 // taper_fuzz: mutates seed files with deterministic random numbers and exercises every mutant.
 //
-//   taper_fuzz --kind pte|pt2|bpte|etdp --runs 200000 [--first N] [--seconds S] [--seed FILE]... [--keep PATH]
+//   taper_fuzz --kind pte --runs 200000 [--first N] [--seconds S] [--seed FILE]... [--keep PATH]
+//   taper_fuzz --kind pte --write-seeds DIR
 //
 // Mutant N is always the same file, so `--first N --runs 1` reproduces a failure, and --keep writes
 // the mutant to a file. Crash handlers find the number of the current mutant in a global. A mutant
-// that takes longer than 20 seconds counts as hung.
+// that takes longer than 20 seconds counts as hung. --write-seeds writes the files that are
+// mutated.
 
 #include <signal.h>
 #include <unistd.h>
@@ -18,39 +20,16 @@
 #include <string>
 #include <vector>
 
-#include "test/fuzz/exercise.h"
-#include "test/fuzz/mutate.h"
-#include "test/fuzz/seeds.h"
+#include "test/fuzz/kinds.h"
 
 namespace taper::fuzz {
 namespace {
 
 constexpr unsigned kHungSeconds = 20;
 
-// A kind of file. The salt makes mutants of different kinds different; it must not change.
-struct Kind {
-  const char* name;
-  uint64_t salt;
-  std::vector<std::string> (*seeds)();
-  std::string (*mutate)(const std::string&, Random&);
-  bool (*exercise)(std::string_view);
-};
-
-template <std::string (*kMutate)(std::string, Random&)>
-std::string mutate_copy(const std::string& file, Random& random) {
-  return kMutate(file, random);
-}
-
-constexpr Kind kKinds[] = {
-    {"pte", 0, pte_seeds, mutate_copy<mutate_pte>, exercise_pte},
-    {"pt2", 1, pt2_seeds, mutate_pt2, exercise_pt2},
-    {"bpte", 0, bpte_seeds, mutate_copy<mutate_bytes>, exercise_bpte},
-    {"etdp", 0, etdp_seeds, mutate_copy<mutate_etdp>, exercise_etdp},
-};
-
 struct Options {
-  const Kind* kind = &kKinds[0];
-  std::string keep;
+  const Kind* kind = find_kind("pte");
+  std::string keep, seeds_to;
   uint64_t first = 0, runs = 1000, seconds = 0;
   std::vector<std::string> seeds;
 };
@@ -72,20 +51,11 @@ void on_alarm(int) {
 }
 
 int usage(const char* problem) {
-  std::fprintf(
-      stderr,
-      "taper_fuzz: %s\nusage: taper_fuzz [--kind pte|pt2|bpte|etdp] [--runs N] [--first N] "
-      "[--seconds S] [--seed FILE]... [--keep PATH]\n",
-      problem);
+  std::fprintf(stderr,
+               "taper_fuzz: %s\nusage: taper_fuzz [--kind %s] [--runs N] [--first N] [--seconds S] "
+               "[--seed FILE]... [--keep PATH] [--write-seeds DIR]\n",
+               problem, kind_names().c_str());
   return 2;
-}
-
-// Null if there is none.
-const Kind* find_kind(const std::string& name) {
-  for (const Kind& kind : kKinds) {
-    if (name == kind.name) return &kind;
-  }
-  return nullptr;
 }
 
 bool parse(int argc, char** argv, Options* options) {
@@ -96,6 +66,8 @@ bool parse(int argc, char** argv, Options* options) {
       options->kind = find_kind(value);
     else if (flag == "--keep")
       options->keep = value;
+    else if (flag == "--write-seeds")
+      options->seeds_to = value;
     else if (flag == "--seed")
       options->seeds.push_back(value);
     else if (flag == "--first")
@@ -124,6 +96,18 @@ std::string mutant_of(const std::vector<std::string>& seeds, const Kind& kind, u
   Random random(number * 2 + kind.salt);
   const std::string& seed = seeds[random.below(seeds.size())];
   return kind.mutate(seed, random);
+}
+
+int write_seeds(const Options& options) {
+  const std::vector<std::string> seeds = load_seeds(options);
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    const std::string path =
+        options.seeds_to + "/" + options.kind->name + "_seed_" + std::to_string(i);
+    if (!(std::ofstream(path, std::ios::binary) << seeds[i]).flush()) {
+      return usage(("cannot write " + path).c_str());
+    }
+  }
+  return 0;
 }
 
 int run(const Options& options) {
@@ -178,5 +162,5 @@ int main(int argc, char** argv) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback([] { report("failed"); });
 #endif
-  return run(options);
+  return options.seeds_to.empty() ? run(options) : write_seeds(options);
 }

@@ -7,8 +7,13 @@
 
 namespace taper::fuzz {
 
-// Opens a program, loads every method, runs each on ones, and makes a page of it.
+// Opens a program, loads every method, runs each with zeros and with inputs that it does not
+// expect, and makes a page of it.
 bool exercise_pte(std::string_view file);
+// The same with a program whose weights are in a .ptd, and with one that has a file of packed
+// weights: both are a pair (pair.h).
+bool exercise_ptd(std::string_view pair);
+bool exercise_packed(std::string_view pair);
 // Exports the archive and, if that succeeds, exercises the resulting program.
 bool exercise_pt2(std::string_view file);
 // Opens a program with test cases, and uses each of their values.

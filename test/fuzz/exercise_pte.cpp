@@ -1,186 +1,177 @@
-// Exercises a program as an application would, with limits.
+// Exercises a program as applications would, with what ships: fast kernels or portable ones, the
+// backends of this build, threads, a mapped file. Which of these is drawn from the content of the
+// file, so that a failure can be repeated.
 
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "backends/devices.h"
 #include "exir/ir/failure.h"
-#include "kernels_portable/kernel_table.h"
+#include "taper/content_hash.h"
 #include "taper/data_loader.h"
-#include "taper/method.h"
+#include "taper/file_data_loader.h"
 #include "taper/program.h"
 #include "test/fuzz/exercise.h"
+#include "test/fuzz/method_run.h"
+#include "test/fuzz/pair.h"
 #include "tools/error.h"
+#include "tools/program_runner.h"
+#include "tools/temporary_file.h"
 #include "tools/view/model_explorer.h"
 #include "tools/view/program_step.h"
 
 namespace taper::fuzz {
 namespace {
 
-// Limits of an application that refuses larger programs.
-constexpr uint64_t kMaxBytes = 16u << 20;
 constexpr uint64_t kMaxInstructions = 2000;
 
-// A separate allocation of exactly `bytes`, so that a sanitizer detects any access past the end.
-class Block {
- public:
-  explicit Block(size_t bytes) : data_(std::malloc(bytes == 0 ? 1 : bytes)), size_(bytes) {
-    if (data_ == nullptr) std::abort();
-    std::memset(data_, 0, size_);
-  }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
-  ~Block() { std::free(data_); }
-  Span<uint8_t> span() const { return {static_cast<uint8_t*>(data_), size_}; }
-
- private:
-  void* data_;
-  size_t size_;
+// What belongs to a program beside its file.
+struct Companions {
+  const NamedDataMap* weights = nullptr;
+  const char* packed_path = nullptr;  // A file of packed weights.
 };
 
-class MethodRun {
+// The devices and kernels that a program runs with.
+class Host {
  public:
-  MethodRun(const Program& program, std::string_view name, const MethodMeta& meta)
-      : program_(program), name_(name), meta_(meta) {}
-
-  // Returns false if the method cannot be loaded or its run fails.
-  bool run() {
-    if (!reserve()) return false;
-    const KernelTable tables[] = {portable::portable_kernels()};
-    MethodOptions options;
-    options.kernels = tables;
+  Host(Random& random, const Companions& companions) {
     DeviceOptions limited;
-    limited.threads = 1;
-    limited.max_bytes = kMaxBytes;
-    std::vector<std::unique_ptr<Device>> devices;
-    std::vector<Backend> backends;
+    limited.threads = random.one_in(8) ? 2 : 1;
+    limited.max_bytes = MethodRun::kMaxBytes;
     for (const DeviceDescriptor* each : backend_devices()) {
-      devices.push_back(each->make(limited));
-      if (devices.back() == nullptr) std::abort();
-      backends.push_back({each->identity.delegate_id, &devices.back()->interface()});
+      // Compiled shaders are code, which a driver trusts.
+      const bool takes_weights = each->packed_key != nullptr;
+      limited.packed_path = takes_weights ? companions.packed_path : nullptr;
+      devices_.push_back(each->make(limited));
+      if (devices_.back() == nullptr) std::abort();
+      table_.push_back({each->identity.delegate_id, &devices_.back()->interface()});
+      if (devices_.back()->has_threads()) options_.pool = devices_.back()->thread_pool();
     }
-    options.backends = backends;
-    options.max_instructions = kMaxInstructions;
-    const MemoryManager memory = {blocks_[0].span(), HierarchicalAllocator(planned_),
-                                  blocks_[1].span()};
-    Result<Method> method = Method::load(program_, name_, memory, options);
-    if (!method.ok() || !set_inputs(*method) || !bind_outputs(*method)) return false;
-    for (int i = 0; i < 2; ++i) {
-      if (!method->set_inputs(values_).ok()) return false;
-      if (method->execute().ok()) continue;
-      read(method->last_failure().message);
-      return false;
-    }
-    for (size_t i = 0; i < method->num_outputs(); ++i) read(method->get_output(i).value());
-    return method->reset_state().ok();
+    options_.kernels = tools::kernel_tables(!random.one_in(3));
+    options_.backends = table_;
+    options_.external_data = companions.weights;
+    options_.max_instructions = kMaxInstructions;
+  }
+
+  const MethodOptions& options() const { return options_; }
+  void save_packed() {
+    for (const auto& device : devices_) (void)device->save_packed();
   }
 
  private:
-  bool reserve() {
-    uint64_t total = meta_.method_bytes();
-    for (size_t i = 0; i < meta_.num_memory_planned_buffers(); ++i) {
-      const uint64_t bytes = meta_.memory_planned_buffer_size(i).value();
-      if (bytes > kMaxBytes) return false;
-      total += bytes;
-    }
-    if (total > kMaxBytes) return false;
-    blocks_.emplace_back(meta_.method_bytes());
-    blocks_.emplace_back(size_t{1} << 16);
-    for (size_t i = 0; i < meta_.num_memory_planned_buffers(); ++i) {
-      blocks_.emplace_back(static_cast<size_t>(meta_.memory_planned_buffer_size(i).value()));
-      planned_.push_back(blocks_.back().span());
-    }
-    return true;
-  }
-
-  struct Input {
-    std::vector<int32_t> sizes, strides;
-    std::vector<uint8_t> order;
-    Tensor tensor;
-  };
-
-  bool set_inputs(Method& method) {
-    for (size_t i = 0; i < meta_.num_inputs(); ++i) {
-      const Result<TensorInfo> info = meta_.input_tensor_meta(i);
-      if (!info.ok()) {
-        values_.push_back(meta_.input_value(i).value());
-        continue;
-      }
-      if (info->nbytes() > kMaxBytes) return false;
-      Input& input = inputs_.emplace_back();
-      input.sizes.assign(info->sizes().begin(), info->sizes().end());
-      input.order.assign(info->dim_order().begin(), info->dim_order().end());
-      input.strides.resize(input.sizes.size());
-      Block& block = blocks_.emplace_back(info->nbytes());
-      std::memset(block.span().data(), 0, block.span().size());  // 0 is a valid index.
-      input.tensor = Tensor(info->scalar_type(), input.sizes.size(), input.sizes.data(),
-                            input.order.data(), input.strides.data(), block.span().data());
-      values_.push_back(EValue(&input.tensor));
-    }
-    return method.set_inputs(values_).ok();
-  }
-
-  bool bind_outputs(Method& method) {
-    for (size_t i = 0; i < meta_.num_outputs(); ++i) {
-      const Result<TensorInfo> info = meta_.output_tensor_meta(i);
-      if (!info.ok() || info->is_memory_planned()) continue;
-      if (info->nbytes() > kMaxBytes) return false;
-      const Span<uint8_t> memory = blocks_.emplace_back(info->nbytes()).span();
-      const Status status = method.set_output_data(i, memory.data(), memory.size());
-      if (!status.ok() && status.error() != Error::kInvalidState) return false;
-    }
-    return true;
-  }
-
-  // Reads every byte of an output.
-  static void read(const EValue& value) {
-    if (!value.is_tensor() || value.to_tensor().const_data() == nullptr) return;
-    const Tensor& tensor = value.to_tensor();
-    volatile uint8_t sink = 0;
-    for (size_t i = 0; i < tensor.nbytes(); ++i) {
-      sink = static_cast<uint8_t>(sink ^ tensor.const_data_ptr<uint8_t>()[i]);
-    }
-  }
-  static void read(std::string_view text) {
-    volatile char sink = 0;
-    for (const char c : text) sink = static_cast<char>(sink ^ c);
-  }
-
-  const Program& program_;
-  std::string_view name_;
-  MethodMeta meta_;
-  std::deque<Block> blocks_;
-  std::vector<Span<uint8_t>> planned_;
-  std::deque<Input> inputs_;
-  std::vector<EValue> values_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<Backend> table_;
+  MethodOptions options_;
 };
 
-}  // namespace
-
-bool exercise_pte(std::string_view file) {
-  const Block bytes(file.size());
-  if (!file.empty()) std::memcpy(bytes.span().data(), file.data(), file.size());
-  BufferDataLoader loader(bytes.span().data(), file.size());
-  const Result<Program> program = Program::open(loader);
-  if (!program.ok()) return false;
-  bool all = true;
-  for (size_t i = 0; i < program->num_methods(); ++i) {
-    const std::string_view name = program->method_name(i);
-    all &= MethodRun(*program, name, program->method_meta(name).value()).run();
+// A file of its own for this process.
+class ScratchFile {
+ public:
+  ScratchFile(const char* name, std::string_view bytes)
+      : file_((std::filesystem::temp_directory_path() / name).string()) {
+    std::ofstream(file_.path, std::ios::binary) << bytes;
   }
+  const char* path() const { return file_.path.c_str(); }
+
+ private:
+  tools::TemporaryFile file_;
+};
+
+// Where the bytes of a file come from: memory of exactly its size or, now and then, a mapped file.
+class Source {
+ public:
+  Source(const char* name, std::string_view file, Random& random) : block_(file.size()) {
+    if (!file.empty()) std::memcpy(block_.span().data(), file.data(), file.size());
+    buffer_.emplace(block_.span().data(), file.size());
+    if (!random.one_in(8)) return;
+    scratch_.emplace(name, file);
+    Result<MmapDataLoader> loader = MmapDataLoader::open(scratch_->path());
+    if (loader.ok()) mapped_.emplace(std::move(*loader));
+  }
+  DataLoader& loader() {
+    if (mapped_) return *mapped_;
+    return *buffer_;
+  }
+
+ private:
+  Block block_;
+  std::optional<ScratchFile> scratch_;
+  std::optional<BufferDataLoader> buffer_;
+  std::optional<MmapDataLoader> mapped_;
+};
+
+// Loads all methods, runs them in one order and in the other, and misuses one.
+bool run_methods(const Program& program, Random& random, const Companions& companions) {
+  Host host(random, companions);
+  std::deque<MethodRun> methods;
+  bool all = true;
+  for (size_t i = 0; i < program.num_methods(); ++i) {
+    methods.emplace_back(program, program.method_meta(program.method_name(i)).value());
+    if (methods.back().load(host.options())) continue;
+    methods.pop_back();
+    all = false;
+  }
+  if (companions.packed_path != nullptr) host.save_packed();
+  for (MethodRun& method : methods) all &= method.run();
+  if (methods.empty()) return all;
+  methods[random.below(methods.size())].misuse(random);
+  for (size_t i = methods.size(); i-- > 0;) all &= methods[i].run();
+  return all;
+}
+
+// Makes a page of the program.
+bool view(const Program& program) {
   try {
     tools::ViewDocument document;
-    tools::add_program(*program, {}, {}, document);
-    all &= !document.json().empty() && !tools::model_explorer_json(document).empty();
+    tools::add_program(program, {}, {}, document);
+    return !document.json().empty() && !tools::model_explorer_json(document).empty();
   } catch (const exir::Failure&) {  // What it says of its origin is damaged.
     return false;
   } catch (const tools::InputError&) {  // It is too large for a page.
     return false;
   }
-  return all;
+}
+
+Random drawn_from(std::string_view file) {
+  return Random(content_hash({reinterpret_cast<const uint8_t*>(file.data()), file.size()}));
+}
+
+bool exercise(std::string_view file, Random& random, const Companions& companions) {
+  Source source("taper_fuzz.pte", file, random);
+  const Result<Program> program = Program::open(source.loader());
+  return program.ok() && run_methods(*program, random, companions) && view(*program);
+}
+
+}  // namespace
+
+bool exercise_pte(std::string_view file) {
+  Random random = drawn_from(file);
+  return exercise(file, random, {});
+}
+
+bool exercise_ptd(std::string_view pair) {
+  const auto [program, weights] = split_pair(pair);
+  Random random = drawn_from(weights);
+  Source source("taper_fuzz.ptd", weights, random);
+  Result<ExternalData> data = ExternalData::open(source.loader());
+  if (!data.ok()) return false;
+  std::vector<uint32_t> index(data->num_keys());
+  if (!data->build_index({index.data(), index.size()}).ok()) return false;
+  return exercise(program, random, {&*data});
+}
+
+bool exercise_packed(std::string_view pair) {
+  const auto [program, packed] = split_pair(pair);
+  Random random = drawn_from(packed);
+  const ScratchFile file("taper_fuzz_packed", packed);
+  return exercise(program, random, {nullptr, file.path()});
 }
 
 }  // namespace taper::fuzz

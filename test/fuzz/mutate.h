@@ -4,6 +4,7 @@
 //   pte    edits the fields of a program's tables: vtables, offsets, vector lengths, scalars
 //   etdp   bytes, with a length that fits most of the time
 //   pt2    edits tokens of the JSON inside the archive, or the archive's own records
+//   pair   bytes of the file that belongs to a program (pair.h); of packed weights with right hashes
 
 #pragma once
 
@@ -20,5 +21,7 @@ std::string mutate_bytes(std::string file, Random& random);
 std::string mutate_pte(std::string file, Random& random);
 std::string mutate_etdp(std::string file, Random& random);
 std::string mutate_pt2(const std::string& file, Random& random);
+std::string mutate_pair(const std::string& file, Random& random);
+std::string mutate_packed_pair(const std::string& file, Random& random);
 
 }  // namespace taper::fuzz

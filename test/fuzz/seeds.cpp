@@ -2,12 +2,16 @@
 
 #include "test/fuzz/seeds.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "exir/export.h"
 #include "test/fuzz/backend_hooks.h"
+#include "test/fuzz/pair.h"
 #include "tools/backends.h"
+#include "tools/packing.h"
+#include "tools/temporary_file.h"
 
 namespace taper::fuzz {
 namespace {
@@ -34,6 +38,36 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+exir::ExportResult exported(const char* name, const std::string& backend,
+                            bool weights_outside = false) {
+  exir::ExportRequest request;
+  request.methods = {{"forward", model_path(name)}};
+  request.weights_outside = weights_outside;
+  request.lowering.backends = tools::compilers_of(backend);
+  request.lowering.delegated = exir::Groups::kAll;
+  return exir::export_program(request);
+}
+
+std::string program_of(const char* name, const std::string& backend) {
+  return exported(name, backend).files.pte.joined();
+}
+
+std::string scratch_path() {
+  return (std::filesystem::temp_directory_path() / "taper_fuzz_seed").string();
+}
+
+// Programs with weights that a backend packs.
+std::vector<std::string> packable_programs() {
+  std::vector<std::string> programs;
+  for (const BackendHooks* hooks : backend_hooks()) {
+    if (hooks->seal_packed == nullptr) continue;
+    for (const char* name : {"dynamic_encoder", "groups", "int8_convnet"}) {
+      programs.push_back(program_of(name, hooks->name));
+    }
+  }
+  return programs;
+}
+
 }  // namespace
 
 std::vector<std::string> pt2_seeds() {
@@ -44,22 +78,43 @@ std::vector<std::string> pt2_seeds() {
 
 std::vector<std::string> pte_seeds() {
   std::vector<std::string> seeds;
-  const auto add_model = [&](const char* name, const char* backend) {
-    exir::ExportRequest request;
-    request.methods = {{"forward", model_path(name)}};
-    request.lowering.backends = tools::compilers_of(backend);
-    request.lowering.delegated = exir::Groups::kAll;
-    seeds.push_back(exir::export_program(request).files.pte.joined());
-  };
   const auto add_program = [&](const char* name) {
     seeds.push_back(contents(kRoot + "/test/compat/data/" + name + ".pte"));
   };
-  for (const char* name : kModels) add_model(name, "portable");
+  for (const char* name : kModels) seeds.push_back(program_of(name, "portable"));
   for (const char* name : kExecuTorchPrograms) add_program(name);
   for (const BackendHooks* hooks : backend_hooks()) {
-    for (const char* name : kModels) add_model(name, hooks->name);
-    for (const char* name : hooks->models) add_model(name, hooks->name);
+    for (const char* name : kModels) seeds.push_back(program_of(name, hooks->name));
+    for (const char* name : hooks->models) seeds.push_back(program_of(name, hooks->name));
     for (const char* name : hooks->programs) add_program(name);
+  }
+  for (const std::string& program : packable_programs()) {
+    seeds.push_back(tools::with_packed_weights(program, "a seed", "", scratch_path()).program);
+  }
+  return seeds;
+}
+
+std::vector<std::string> ptd_seeds() {
+  std::vector<std::string> seeds;
+  for (const char* name : {"dynamic_batch", "mixed_dtypes", "lstm"}) {
+    for (const std::string& backend : {std::string("portable"), tools::first_backend()}) {
+      const exir::ExportResult result = exported(name, backend, true);
+      seeds.push_back(join_pair(result.files.pte.joined(), result.files.ptd.joined()));
+    }
+  }
+  return seeds;
+}
+
+std::vector<std::string> packed_seeds() {
+  std::vector<std::string> seeds;
+  for (const std::string& program : packable_programs()) {
+    for (const BackendHooks* hooks : backend_hooks()) {
+      if (hooks->seal_packed == nullptr) continue;
+      const tools::TemporaryFile file(scratch_path());
+      const std::string packed = tools::packed_weights_of(exir::FileInMemory(program), "a seed", "",
+                                                          hooks->name, file.path);
+      seeds.push_back(join_pair(program, packed));
+    }
   }
   return seeds;
 }

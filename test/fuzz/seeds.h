@@ -9,6 +9,9 @@ namespace taper::fuzz {
 
 std::vector<std::string> pt2_seeds();
 std::vector<std::string> pte_seeds();
+// Programs with their .ptd, and programs with their packed weights, as pairs (pair.h).
+std::vector<std::string> ptd_seeds();
+std::vector<std::string> packed_seeds();
 // Files of ExecuTorch's tools.
 std::vector<std::string> bpte_seeds();
 std::vector<std::string> etdp_seeds();

@@ -1,8 +1,8 @@
-# taper_fuzz, the deterministic driver; with TAPER_LIBFUZZER instead one libFuzzer program per
-# *_fuzz.cpp.
+# taper_fuzz, the deterministic driver; with TAPER_LIBFUZZER also one libFuzzer program for each kind
+# of file.
 
 if(TAPER_HOST)
-  taper_sources(fuzz_sources FOLDERS test/fuzz EXCLUDE test/fuzz/driver.cpp)
+  taper_sources(fuzz_sources FOLDERS test/fuzz EXCLUDE test/fuzz/driver.cpp test/fuzz/libfuzzer.cpp)
   if(TARGET taper_tools)
     set(fuzzed)  # Backends of this build that provide seeds and mutators.
     foreach(backend_folder IN LISTS TAPER_BACKEND_FOLDERS)
@@ -21,13 +21,13 @@ if(TAPER_HOST)
     target_compile_definitions(taper_fuzz_support PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(taper_fuzz_support PRIVATE taper::warnings
       PUBLIC taper_compiler_api taper_tools taper_backends_aot taper_backends)
+    taper_program(taper_fuzz FILES test/fuzz/driver.cpp LINK taper_fuzz_support)
     if(TAPER_LIBFUZZER)
-      foreach(kind pte pt2 bpte etdp)
-        taper_program(${kind}_fuzz FILES test/fuzz/${kind}_fuzz.cpp LINK taper_fuzz_support)
+      foreach(kind pte pt2 ptd packed bpte etdp)
+        taper_program(${kind}_fuzz FILES test/fuzz/libfuzzer.cpp LINK taper_fuzz_support)
+        target_compile_definitions(${kind}_fuzz PRIVATE TAPER_FUZZ_KIND="${kind}")
         target_link_options(${kind}_fuzz PRIVATE -fsanitize=fuzzer)
       endforeach()
-    else()
-      taper_program(taper_fuzz FILES test/fuzz/driver.cpp LINK taper_fuzz_support)
     endif()
   endif()
 endif()

@@ -14,7 +14,7 @@ struct File {
   bool ends_with(const std::string& suffix) const;
   bool is_under(const std::string& folder) const;  // "exir" or "exir/ir".
   bool is_cpp() const { return ends_with(".cpp") || ends_with(".h"); }
-  bool is_test() const { return ends_with("_test.cpp") || ends_with("_fuzz.cpp"); }
+  bool is_test() const { return ends_with("_test.cpp"); }
 };
 
 // Every text file of the project except those that git ignores, sorted by path. They are read once.

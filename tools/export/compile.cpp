@@ -8,7 +8,7 @@
 #include "tools/aten_kernels.h"
 #include "tools/backends.h"
 #include "tools/error.h"
-#include "tools/memory_budget.h"
+#include "tools/memory/memory_budget.h"
 #include "tools/model_arguments.h"
 
 namespace taper::tools {

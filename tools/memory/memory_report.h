@@ -5,7 +5,7 @@
 
 #include "exir/emit/debug_info.h"
 #include "tools/memory/loaded_memory.h"
-#include "tools/memory_map.h"
+#include "tools/memory/memory_map.h"
 #include "tools/pte_summary.h"
 
 namespace taper::tools {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/memory_map.h"
+#include "tools/memory/memory_map.h"
 #include "tools/profile/profile.h"
 
 namespace taper::tools {

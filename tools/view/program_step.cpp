@@ -12,7 +12,7 @@
 #include "exir/ops/builtin.h"
 #include "schema/program_generated.h"
 #include "tools/error.h"
-#include "tools/memory_map.h"
+#include "tools/memory/memory_map.h"
 #include "tools/npy.h"
 #include "tools/program_runner.h"
 #include "tools/text/payload_text.h"

@@ -66,6 +66,6 @@ constexpr const char* kPrograms[] = {
 }  // namespace
 
 extern const fuzz::BackendHooks kFuzz;
-const fuzz::BackendHooks kFuzz = {kIdentity.name, kModels, kPrograms, mutate_payload};
+const fuzz::BackendHooks kFuzz = {kIdentity.name, kModels, kPrograms, mutate_payload, nullptr};
 
 }  // namespace taper::vulkan

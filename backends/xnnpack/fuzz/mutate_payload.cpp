@@ -1,9 +1,11 @@
-// Damages the payload of a delegate: changes numbers in its tables, whatever they mean.
+// Damages the payload of a delegate: changes numbers in its tables, whatever they mean. And makes
+// packed weights that were damaged look whole.
 
 #include <algorithm>
 #include <cstring>
 
 #include "backends/xnnpack/descriptor.h"
+#include "backends/xnnpack/runtime/packed/packed_header.h"
 #include "test/fuzz/backend_hooks.h"
 #include "test/fuzz/mutate.h"
 
@@ -44,14 +46,42 @@ bool mutate_payload(std::string& file, Random& random) {
   return true;
 }
 
-constexpr const char* kModels[] = {"vit_tiny",    "inception", "dynamic_encoder", "int8_convnet",
-                                   "int8_layers", "int8_rows", "int8_filters"};
+Span<const uint8_t> bytes_of(const std::string& file, uint64_t offset, uint64_t size) {
+  if (offset > file.size() || size > file.size() - offset) return {};
+  return {reinterpret_cast<const uint8_t*>(file.data()) + offset, static_cast<size_t>(size)};
+}
+
+void seal_packed(std::string& file) {
+  PackedHeader header;
+  if (file.size() < sizeof(header)) return;
+  std::memcpy(&header, file.data(), sizeof(header));
+  const uint64_t tables = tables_size(header.section_count, header.entry_count);
+  if (tables > file.size()) return;
+  for (uint32_t i = 0; i < header.entry_count; ++i) {
+    char* at = file.data() + tables_size(header.section_count, i);
+    PackedEntry entry;
+    std::memcpy(&entry, at, sizeof(entry));
+    entry.bytes_hash = content_hash(bytes_of(file, entry.offset, entry.size));
+    std::memcpy(at, &entry, sizeof(entry));
+  }
+  header.file_size = file.size();
+  header.tables_hash = hash_tables(header, reinterpret_cast<const uint8_t*>(file.data()));
+  header.note_hash = hash_note(header.tables_hash, header.program_version);
+  std::memcpy(file.data(), &header, sizeof(header));
+}
+
+constexpr const char* kModels[] = {
+    "vit_tiny",       "inception",      "dynamic_encoder", "encoders",         "volumes",
+    "groups",         "recurrence",     "images",          "int8_convnet",     "int8_layers",
+    "int8_rows",      "int8_filters",   "int8_stems",      "int8_volumes",     "int8_joins",
+    "int8_functions", "int8_recurrent", "int8_softmaxes",  "int8_pools",       "int8_chains",
+    "int8_borders",   "int4_groups",    "byte_table",      "int8_small_ranges"};
 constexpr const char* kPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
                                      "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
 
 }  // namespace
 
 extern const fuzz::BackendHooks kFuzz;
-const fuzz::BackendHooks kFuzz = {kIdentity.name, kModels, kPrograms, mutate_payload};
+const fuzz::BackendHooks kFuzz = {kIdentity.name, kModels, kPrograms, mutate_payload, seal_packed};
 
 }  // namespace taper::xnnpack

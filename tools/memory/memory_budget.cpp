@@ -1,6 +1,6 @@
 // Checks a program against a memory budget, and lists what is alive at the peak if it fails.
 
-#include "tools/memory_budget.h"
+#include "tools/memory/memory_budget.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include "exir/ir/failure.h"
 #include "taper/program.h"
 #include "tools/error.h"
-#include "tools/memory_map.h"
+#include "tools/memory/memory_map.h"
 
 namespace taper::tools {
 namespace {

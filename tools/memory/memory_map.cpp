@@ -1,6 +1,6 @@
 // Lifetimes and places of planned tensors, derived from a program's instructions.
 
-#include "tools/memory_map.h"
+#include "tools/memory/memory_map.h"
 
 #include <algorithm>
 #include <cstdio>
