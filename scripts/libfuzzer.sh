@@ -19,7 +19,8 @@ if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ':!test/fuzz/campaigns.t
   echo "libfuzzer.sh: --log needs a tree without changes, so that the commit says what ran" >&2
   exit 2
 fi
-[ -n "${FUZZ_BUILT:-}" ] || scripts/build.sh fuzz "${kind}_fuzz" taper_fuzz
+scripts/build.sh fuzz taper_libfuzzer taper_fuzz
+export TAPER_FUZZ_KIND="$kind"
 
 # Programs and archives are larger than what libFuzzer makes by itself, and so is what they need. A
 # file that takes longer than 20 seconds counts as hung.
@@ -34,13 +35,13 @@ mkdir -p "$work/begin" "$work/found" "$work/kept" "$build/findings" test/fuzz/co
 find "$work/begin" -size +"$largest"c -delete
 
 result="nothing reported"
-"$build/bin/${kind}_fuzz" $limits -fork="${JOBS:-$(nproc)}" -max_total_time="$seconds" \
+"$build/bin/taper_libfuzzer" $limits -fork="${JOBS:-$(nproc)}" -max_total_time="$seconds" \
   -artifact_prefix="$build/findings/" "$work/found" "$work/begin" >"$work/log" 2>&1 ||
   result="stopped by a finding"
 tail -n 1 "$work/log"
 hours=$(times | awk 'NR == 2 { split($1, part, /[ms]/); printf "%.2f", part[1] / 60 + part[2] / 3600 }')
 
-"$build/bin/${kind}_fuzz" $limits -merge=1 "$work/kept" "$work/begin" "$work/found" >"$work/merge" 2>&1
+"$build/bin/taper_libfuzzer" $limits -merge=1 "$work/kept" "$work/begin" "$work/found" >"$work/merge" 2>&1
 # Names and times as they are in no run, so that the same files are the same bytes.
 tar -C "$work/kept" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cJf "$packed" .
 echo "$kind: $hours CPU hours, $(ls "$work/kept" | wc -l) files kept, $result"

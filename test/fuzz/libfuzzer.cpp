@@ -1,7 +1,9 @@
 // A libFuzzer target: libFuzzer keeps what reaches new code, and half of its mutants are made by
-// the mutations that know the format. TAPER_FUZZ_KIND is the kind of file.
+// the mutations that know the format. TAPER_FUZZ_KIND in the environment names the kind of file.
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -10,7 +12,13 @@
 namespace {
 
 const taper::fuzz::Kind& kind() {
-  static const taper::fuzz::Kind* found = taper::fuzz::find_kind(TAPER_FUZZ_KIND);
+  static const taper::fuzz::Kind* const found = [] {
+    const char* name = std::getenv("TAPER_FUZZ_KIND");
+    const taper::fuzz::Kind* kind = taper::fuzz::find_kind(name == nullptr ? "" : name);
+    if (kind != nullptr) return kind;
+    std::fprintf(stderr, "TAPER_FUZZ_KIND must be %s\n", taper::fuzz::kind_names().c_str());
+    std::exit(2);
+  }();
   return *found;
 }
 

@@ -1,5 +1,4 @@
-# taper_fuzz, the deterministic driver; with TAPER_LIBFUZZER also one libFuzzer program for each kind
-# of file.
+# taper_fuzz, the deterministic driver; with TAPER_LIBFUZZER also the target of libFuzzer.
 
 if(TAPER_HOST)
   taper_sources(fuzz_sources FOLDERS test/fuzz EXCLUDE test/fuzz/driver.cpp test/fuzz/libfuzzer.cpp)
@@ -23,11 +22,8 @@ if(TAPER_HOST)
       PUBLIC taper_compiler_api taper_tools taper_backends_aot taper_backends)
     taper_program(taper_fuzz FILES test/fuzz/driver.cpp LINK taper_fuzz_support)
     if(TAPER_LIBFUZZER)
-      foreach(kind pte pt2 ptd packed bpte etdp)
-        taper_program(${kind}_fuzz FILES test/fuzz/libfuzzer.cpp LINK taper_fuzz_support)
-        target_compile_definitions(${kind}_fuzz PRIVATE TAPER_FUZZ_KIND="${kind}")
-        target_link_options(${kind}_fuzz PRIVATE -fsanitize=fuzzer)
-      endforeach()
+      taper_program(taper_libfuzzer FILES test/fuzz/libfuzzer.cpp LINK taper_fuzz_support)
+      target_link_options(taper_libfuzzer PRIVATE -fsanitize=fuzzer)
     endif()
   endif()
 endif()
