@@ -31,13 +31,18 @@ class Fields {
 
   void table(const void* address) {
     const auto* bytes = static_cast<const char*>(address);
+    if (bytes < base_ || bytes + 4 > base_ + size_) return;
     add(bytes);
     int32_t back;
     std::memcpy(&back, bytes, 4);
-    const char* vtable = bytes - back;
+    // A union of a type that is not known has not been verified.
+    const int64_t start = bytes - base_ - int64_t{back};
+    if (start < 0 || static_cast<size_t>(start) + 2 > size_) return;
+    const char* vtable = base_ + start;
     uint16_t length;
     std::memcpy(&length, vtable, 2);
     add(vtable);
+    if (static_cast<size_t>(start) + length > size_) return;
     for (size_t at = 4; at + 2 <= length; at += 2) {
       uint16_t entry;
       std::memcpy(&entry, vtable + at, 2);
