@@ -3,12 +3,16 @@
 //   0  success   1  a file, a model or a value is wrong      2  the command line is wrong
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "exir/ir/failure.h"
+#if TAPER_OPTIMIZED
+#include "kernels_optimized/engine/max_isa.h"
+#endif
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/problems.h"
@@ -74,6 +78,16 @@ int fail(int code, const std::string& message, const std::string& hint) {
   return code;
 }
 
+// A name that the kernels do not know would hide nothing from them.
+bool is_known_isa() {
+#if TAPER_OPTIMIZED
+  const char* name = std::getenv("TAPER_MAX_ISA");
+  return name == nullptr || optimized::isa_of(name).has_value();
+#else
+  return true;
+#endif
+}
+
 // Prints the compiler's summary, and below it each problem that adds something.
 int fail_with_diagnostics(const exir::Failure& failure) {
   fail(1, failure.what(), "");
@@ -107,6 +121,9 @@ int run_taper(int argc, char** argv) {
     return 0;
   }
   if (*name == '\0') return fail(2, "no command given", "taper --help");
+  if (!is_known_isa()) {
+    return fail(2, "TAPER_MAX_ISA is none of baseline, avx2, avx512 and avx512vnni", "");
+  }
   for (const Command& command : kCommands) {
     if (std::strcmp(name, command.name) == 0) return run(command, argc - 1, argv + 1);
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "kernels_optimized/engine/max_isa.h"
+
 namespace taper::optimized {
 namespace {
 
@@ -18,10 +20,10 @@ Level level_of_processor() {
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                     __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
-  if (!avx2) return Level::kBaseline;
+  if (!avx2 || !may_use(Isa::kAvx2)) return Level::kBaseline;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-  return avx512 ? Level::kAvx512 : Level::kAvx2;
+  return avx512 && may_use(Isa::kAvx512) ? Level::kAvx512 : Level::kAvx2;
 #else
   return Level::kBaseline;
 #endif

@@ -61,7 +61,8 @@ constexpr Level kLevels[] = {Level::kBaseline, Level::kAvx2, Level::kAvx512};
 constexpr Level kLevels[] = {Level::kBaseline};
 #endif
 
-// The best level that this processor supports, or the limit if that is lower.
+// The best level that this processor supports and TAPER_MAX_ISA allows (max_isa.h), or the limit if
+// that is lower.
 Level level();
 // For tests: pretends that the processor supports no more than `limit`. May be called on any
 // thread.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/engine/max_isa.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
@@ -53,7 +54,7 @@ bool get_matrix_unit() {
 }
 
 Features find_features() {
-  if (level() < Level::kAvx512) return {};
+  if (level() < Level::kAvx512 || !may_use(Isa::kAll)) return {};
   unsigned a, b, c, d;
   Features found;
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return {};

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/engine/max_isa.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
@@ -76,12 +77,14 @@ int64_t next_vectors(int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 bool has_matrix_unit() {
   unsigned a, b, c, d;
+  if (!may_use(Isa::kAll)) return false;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 25 & 1) != 0;
 }
 
 bool multiplies_vectors() {
   static const bool has_unit = has_matrix_unit();
-  return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni") && !has_unit;
+  return level() >= Level::kAvx512 && may_use(Isa::kAvx512Vnni) &&
+         __builtin_cpu_supports("avx512vnni") && !has_unit;
 }
 
 // Where a tile reads and writes.

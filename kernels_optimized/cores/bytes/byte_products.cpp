@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/engine/max_isa.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
@@ -53,7 +54,8 @@ bool are_bytes(const PackedMatrix& matrix) {
 
 bool has_vnni() {
 #if defined(__x86_64__)
-  return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni");
+  return level() >= Level::kAvx512 && may_use(Isa::kAvx512Vnni) &&
+         __builtin_cpu_supports("avx512vnni");
 #else
   return false;
 #endif

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "backends/xnnpack/runtime/hidden_sets.h"
+
 namespace taper::xnnpack {
 namespace {
 
@@ -87,7 +89,7 @@ void take_ahead(void* bytes, size_t size) {
 
 // XNNPACK's own function reads, without a lock, what another call of it may be writing.
 bool start_library() {
-  static const bool started = xnn_initialize(&kAllocator) == xnn_status_success;
+  static const bool started = hide_sets() && xnn_initialize(&kAllocator) == xnn_status_success;
   return started;
 }
 
