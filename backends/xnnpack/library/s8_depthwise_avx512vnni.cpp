@@ -7,6 +7,9 @@
 // shares two or one of its columns with the previous one, so only three or six of its nine pixels
 // are loaded and interleaved.
 //
+// Up to 32 channels that are left fill half a vector: the other half takes the second half of the
+// line's pixels.
+//
 // The instruction needs one unsigned factor: 128 is added to pixels, and the biases compensate.
 
 #include <immintrin.h>
@@ -59,6 +62,13 @@ struct Weights {
   Quarters biases;
   Quarters scales;
 
+  // Has the first 32 channels twice.
+  void repeat_half() {
+    for (Quarters* each : {&columns[0], &columns[1], &columns[2], &biases, &scales}) {
+      for (__m512i& value : each->values) value = _mm512_shuffle_i64x2(value, value, 0x44);
+    }
+  }
+
   explicit Weights(const char* packed) : biases(arrange(packed)) {
     const char* weights = packed + kChannels * sizeof(int32_t);
     const auto place = [&](size_t i) { return _mm512_loadu_si512(weights + i * kChannels); };
@@ -75,24 +85,58 @@ struct Weights {
   }
 };
 
-// How to load pixels.
+// Where the pixels of a line are.
 struct Pixels {
   size_t offset;
   const int8_t* outside;  // The pointer to which the offset is not added.
   size_t first_channel;
-  __mmask64 channels;
 
-  [[gnu::always_inline]] __m512i load(const int8_t* pixel) const {
-    if (pixel != outside) pixel += offset;
-    const __m512i values = _mm512_maskz_loadu_epi8(channels, pixel + first_channel);
-    return _mm512_xor_si512(values, _mm512_set1_epi8(-128));
-  }
-
-  [[gnu::always_inline]] Quarters column(const int8_t** places) const {
-    const __m512i third = load(places[2]);
-    return interleave(load(places[0]), load(places[1]), third, third);
+  [[gnu::always_inline]] const int8_t* operator[](const int8_t* pixel) const {
+    return (pixel == outside ? pixel : pixel + offset) + first_channel;
   }
 };
+
+// Loads and stores up to 64 channels of a pixel.
+struct Single {
+  Pixels pixels;
+  __mmask64 channels;
+
+  [[gnu::always_inline]] __m512i load(const int8_t** place) const {
+    return _mm512_maskz_loadu_epi8(channels, pixels[*place]);
+  }
+  [[gnu::always_inline]] void store(int8_t* output, __m512i values) const {
+    _mm512_mask_storeu_epi8(output, channels, values);
+  }
+};
+
+// Loads and stores up to 32 channels of two pixels.
+struct Pair {
+  Pixels pixels;
+  __mmask32 channels;
+  size_t places_between;
+  size_t outputs_between;
+
+  [[gnu::always_inline]] __m512i load(const int8_t** place) const {
+    const __m256i first = _mm256_maskz_loadu_epi8(channels, pixels[*place]);
+    const __m256i second = _mm256_maskz_loadu_epi8(channels, pixels[place[places_between]]);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
+  }
+  [[gnu::always_inline]] void store(int8_t* output, __m512i values) const {
+    _mm256_mask_storeu_epi8(output, channels, _mm512_castsi512_si256(values));
+    _mm256_mask_storeu_epi8(output + outputs_between, channels,
+                            _mm512_extracti64x4_epi64(values, 1));
+  }
+};
+
+template <typename Access>
+[[gnu::always_inline]] inline Quarters column(const Access& access, const int8_t** places) {
+  __m512i values[kPlaces];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < kPlaces; ++i) {
+    values[i] = _mm512_xor_si512(access.load(places + i), _mm512_set1_epi8(-128));
+  }
+  return interleave(values[0], values[1], values[2], values[2]);
+}
 
 // How to convert sums to results.
 struct Results {
@@ -130,24 +174,53 @@ struct Results {
   }
 };
 
+const int8_t** advanced(const int8_t** places, intptr_t bytes) {
+  return reinterpret_cast<const int8_t**>(reinterpret_cast<uintptr_t>(places) + bytes);
+}
+
 // Computes a line of pixels; each window shares kShared columns with the previous one.
-template <size_t kShared>
-void line(size_t count, const int8_t** places, intptr_t place_bytes, const Pixels& pixels,
+template <size_t kShared, typename Access>
+void line(size_t count, const int8_t** places, intptr_t place_bytes, const Access& access,
           const Weights& weights, const Results& results, int8_t* output, size_t output_bytes) {
   Quarters columns[kColumns];
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < kShared; ++i)
-    columns[kColumns - kShared + i] = pixels.column(places + i * kPlaces);
+    columns[kColumns - kShared + i] = column(access, places + i * kPlaces);
   for (; count > 0; --count) {
 #pragma clang loop unroll(full)
     for (size_t i = 0; i < kColumns; ++i) {
       columns[i] =
-          i < kShared ? columns[kColumns - kShared + i] : pixels.column(places + i * kPlaces);
+          i < kShared ? columns[kColumns - kShared + i] : column(access, places + i * kPlaces);
     }
-    _mm512_mask_storeu_epi8(output, pixels.channels, results.pixel(columns, weights));
-    places = reinterpret_cast<const int8_t**>(reinterpret_cast<uintptr_t>(places) + place_bytes);
+    access.store(output, results.pixel(columns, weights));
+    places = advanced(places, place_bytes);
     output += output_bytes;
   }
+}
+
+template <typename Access>
+void run_line(size_t count, const int8_t** places, intptr_t place_bytes, const Access& access,
+              const Weights& weights, const Results& results, int8_t* output, size_t output_bytes) {
+  constexpr intptr_t kColumnBytes = kPlaces * sizeof(void*);
+  const auto run = place_bytes == kColumnBytes       ? line<2, Access>
+                   : place_bytes == 2 * kColumnBytes ? line<1, Access>
+                                                     : line<0, Access>;
+  run(count, places, place_bytes, access, weights, results, output, output_bytes);
+}
+
+// Up to 32 channels of a line: two pixels at a time, and the last by itself if their number is odd.
+void run_pairs(size_t count, const int8_t** places, intptr_t place_bytes, const Pixels& pixels,
+               __mmask32 channels, Weights weights, const Results& results, int8_t* output,
+               size_t output_bytes) {
+  const size_t half = count / 2;
+  const size_t between = half * place_bytes / sizeof(void*);
+  if (count % 2 != 0) {
+    run_line(1, advanced(places, 2 * half * place_bytes), place_bytes, Single{pixels, channels},
+             weights, results, output + 2 * half * output_bytes, output_bytes);
+  }
+  weights.repeat_half();
+  run_line(half, places, place_bytes, Pair{pixels, channels, between, half * output_bytes}, weights,
+           results, output, output_bytes);
 }
 
 }  // namespace
@@ -157,17 +230,21 @@ void taper_qs8_dwconv_9p64c__avx512vnni(size_t channels, size_t output_width, co
                                         size_t output_increment, size_t input_offset,
                                         const int8_t* zero,
                                         const union xnn_qs8_qc8w_conv_minmax_params* params) {
-  constexpr intptr_t kColumnBytes = kPlaces * sizeof(void*);
   constexpr size_t kPacked = kChannels * (sizeof(int32_t) + kColumns * kPlaces + sizeof(float));
-  const auto run = input_stride == kColumnBytes       ? line<2>
-                   : input_stride == 2 * kColumnBytes ? line<1>
-                                                      : line<0>;
+  const size_t output_bytes = channels + output_increment;
   const Results results(params);
   const auto* packed = static_cast<const char*>(weights);
   for (size_t channel = 0; channel < channels; channel += kChannels, packed += kPacked) {
     const size_t some = std::min(channels - channel, kChannels);
     const __mmask64 wanted = some == kChannels ? ~0ull : (1ull << some) - 1;
-    run(output_width, input, input_stride, {input_offset, zero, channel, wanted}, Weights(packed),
-        results, output + channel, channels + output_increment);
+    const Pixels pixels = {input_offset, zero, channel};
+    const Weights each(packed);
+    if (some <= kChannels / 2 && output_width > 1) {
+      run_pairs(output_width, input, input_stride, pixels, static_cast<__mmask32>(wanted), each,
+                results, output + channel, output_bytes);
+    } else {
+      run_line(output_width, input, input_stride, Single{pixels, wanted}, each, results,
+               output + channel, output_bytes);
+    }
   }
 }

@@ -390,8 +390,8 @@ void check_depthwise(size_t channels, size_t width, size_t step) {
 
 TEST(S8Tiles, Depthwise) {
   if (!Features().vnni) GTEST_SKIP() << "the processor has no VNNI";
-  for (size_t channels : {1, 8, 16, 63, 64, 65, 200}) {
-    for (size_t width : {1, 2, 5}) {
+  for (size_t channels : {1, 8, 16, 31, 32, 33, 63, 64, 65, 96, 200}) {
+    for (size_t width : {1, 2, 5, 8}) {
       for (size_t step : {1, 3, 6, 9}) check_depthwise(channels, width, step);
     }
   }
