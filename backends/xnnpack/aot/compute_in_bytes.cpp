@@ -12,6 +12,7 @@
 
 #include "backends/xnnpack/aot/byte_tables.h"
 #include "backends/xnnpack/aot/weight_forms.h"
+#include "backends/xnnpack/aot/wide_weights.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/ir/scales.h"
 
@@ -89,7 +90,7 @@ bool pays_in_bytes(const NodeSpec& node) {
 class Converter {
  public:
   Converter(NodeList& list, bool takes_tables)
-      : list_(list), weights_(list), takes_tables_(takes_tables) {}
+      : list_(list), weights_(list), added_(list), takes_tables_(takes_tables) {}
 
   void run() {
     if (!any_bytes()) return;
@@ -101,6 +102,7 @@ class Converter {
     count_readers();
     const size_t count = list_.nodes.size();
     for (size_t i = 0; i < count; ++i) fold(list_.nodes[i]);
+    added_.insert();
     settle();
     count_readers();
     for (NodeSpec& node : list_.nodes) fuse_clamp(node);
@@ -372,12 +374,28 @@ class Converter {
       return true;
     }
     if (!pays_in_bytes(node) || !fits(node, inputs, last->output)) return false;
-    if (has_weights(node.kind) && !weights_.take_weights(node, inputs, scale(last->output)))
-      return false;
+    if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return false;
     node.inputs = std::move(inputs);
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
     return true;
+  }
+
+  // Replaces the weights and the bias in `inputs` by integers, for results in steps of `out`.
+  bool take_weights(NodeSpec& node, std::vector<Id>& inputs, double out) {
+    const std::optional<WideWeights> wide = split_wide_weights(list_, node);
+    if (!wide) return weights_.take_weights(node, inputs, out);
+    NodeSpec split = node;
+    split.inputs[1] = wide->weights;
+    if (!weights_.take_weights(split, inputs, out)) return false;
+    read_wide(node, *wide);
+    inputs[0] = added_.repeated(node, inputs[0], *wide);
+    return true;
+  }
+
+  void read_wide(NodeSpec& node, const WideWeights& wide) {
+    node.window.group_in += static_cast<uint32_t>(wide.more_channels());
+    node.has_wide_weights = true;
   }
 
   // An average pool becomes a depthwise convolution whose weights are ones in steps of 1/n:
@@ -443,8 +461,28 @@ class Converter {
   // reads the input from before its quantisation.
   void fold_rows(NodeSpec& node) {
     if (weights_.take_packed(node, true) || weights_.take_filter(node)) return;
+    if (fold_wide_rows(node)) return;
     node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
     weights_.take_packed(node, false);
+  }
+
+  // A convolution whose weights have zero points reads some channels again; they are quantised
+  // together with the others.
+  bool fold_wide_rows(NodeSpec& node) {
+    const std::optional<WideWeights> wide = split_wide_weights(list_, node);
+    if (!wide) return false;
+    NodeSpec split = node;
+    split.inputs[1] = wide->weights;
+    if (!weights_.take_filter(split)) return false;
+    const Id rows = node.inputs[0];
+    NodeSpec convert = list_.nodes[static_cast<size_t>(value(rows).maker)];
+    convert.inputs = {added_.repeated(node, convert.inputs[0], *wide)};
+    Dims dims = value(convert.inputs[0]).dims;
+    split.inputs[0] = added_.before(node, std::move(convert), std::move(dims),
+                                    Quantization(value(rows).quantization));
+    node.inputs = std::move(split.inputs);
+    read_wide(node, *wide);
+    return true;
   }
 
   // Whether a bound is a whole number of steps, or none.
@@ -507,6 +545,7 @@ class Converter {
 
   NodeList& list_;
   ByteWeights weights_;
+  AddedNodes added_;
   const bool takes_tables_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<Id> same_;  // While nodes sink: the value that each of those before is.

@@ -2,6 +2,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
+#include "backends/xnnpack/aot/wide_weights.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -47,6 +48,7 @@ std::string weights_refusal(const Node& node, const exir::Graph& graph) {
   if (weights->scales == nullptr) return "";
   const bool by_rows = is_quantised_by_rows(x, graph);
   if (form_of(*weights->scales, weights->type.sizes, by_rows)) return "";
+  if (may_be_split(*weights, 0) && is_between_bytes(node, graph)) return "";
   return "XNNPACK has no kernel for its weights of " + std::to_string(weights->scales->bits) +
          " bits in groups or with zero points; they stay integers in a kernel of Taper's";
 }

@@ -48,6 +48,7 @@ struct NodeSpec {
   std::vector<wire::SizeSource> sources;
   uint32_t origin =
       0;  // The node of the part that it computes, counted from 1. Filled in by add().
+  bool has_wide_weights = false;  // wide_weights.h
   // Why it computes in floats among quantised tensors. Filled in by compute_in_bytes().
   std::string why_floats;
 };

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
+#include "backends/xnnpack/aot/wide_weights.h"
 #include "exir/ir/blocks.h"
 #include "exir/ir/scales.h"
 
@@ -256,19 +257,31 @@ bool is_byte_layer(const Node& node, const Value* x) {
          form_of(*weights->scales, weights->type.sizes, true);
 }
 
-// Whether the node is a convolution of the image `x` for which XNNPACK has an int8 form with float
-// results.
-bool is_byte_convolution(const Node& node, const Value* x) {
-  if (!node.is("aten::convolution") || tensor(node, 0) != x || x->type.rank() != 4) return false;
+// Why XNNPACK has no int8 form with float results for the convolution `node` of the signal or image
+// `x`; empty if it has one.
+std::string refusal_of_convolution(const Node& node, const Value* x) {
+  if (tensor(node, 0) != x) return "its result is read by a convolution as weights";
   const Value* weights = tensor(node, 1);
-  const bool constant =
-      is_constant(weights) && (node.arg(2).is_none() || is_constant(tensor(node, 2)));
-  if (!constant || node.arg("transposed").to_bool() || weights->scales == nullptr) return false;
+  if (!is_constant(weights) || weights->scales == nullptr) return "the weights are not quantised";
+  if (x->type.rank() == 5) return "XNNPACK quantises no volumes at run time";
   const int64_t groups = node.arg("groups").to_int();
-  const bool depthwise = groups > 1 && weights->type.sizes[1] == exir::Sym(1);
-  return !depthwise && exir::is_symmetric(*weights->scales) && has_scales(weights, 0) &&
-         std::all_of(weights->scales->items.begin(), weights->scales->items.end(), is_scale) &&
-         find_rule(node.target())->refusal(node).empty();
+  const bool transposed = node.arg("transposed").to_bool();
+  if (groups > 1 && !transposed && weights->type.sizes[1] == exir::Sym(1)) {
+    return "XNNPACK has no depthwise convolution of what is quantised at run time";
+  }
+  const size_t channel_dim = transposed ? 1 : 0;
+  const auto& scales = weights->scales->items;
+  const bool has_form = has_scales(weights, channel_dim) || may_be_split(*weights, channel_dim);
+  if (!has_form || !std::all_of(scales.begin(), scales.end(), is_scale)) {
+    return "XNNPACK has no int8 kernel for a convolution whose weights have such scales or zero "
+           "points";
+  }
+  return find_rule(node.target())->refusal(node);
+}
+
+// Whether the node is such a convolution.
+bool is_byte_convolution(const Node& node, const Value* x) {
+  return node.is("aten::convolution") && refusal_of_convolution(node, x).empty();
 }
 
 // Whether `back` is the last of the three calls before layers with int8 weights, all linear or all
@@ -296,6 +309,25 @@ bool is_quantize_before_layers(const Node& there, const Graph& graph) {
          });
 }
 
+// Why a layer cannot read what is quantised, by way of the calls that follow `node`; empty if there
+// is no reader of which more is known.
+std::string refusal_of_readers(const Node& node, const Graph& graph) {
+  std::string why;
+  for (const auto& reader : graph.nodes) {
+    bool reads = false;
+    exir::for_each_value(*reader, [&](const Value* value) {
+      for (const Value* output : node.outputs) reads = reads || value == output;
+    });
+    if (!reads || !why.empty()) continue;
+    if (reader->is("aten::convolution") && dequantizes(node)) {
+      why = refusal_of_convolution(*reader, node.outputs[0]);
+    } else if (!dequantizes(node) && (quantizes(*reader) || dequantizes(*reader))) {
+      why = refusal_of_readers(*reader, graph);
+    }
+  }
+  return why;
+}
+
 std::string dynamic_refusal(const Node& node, const Graph& graph) {
   bool taken = true;
   if (dequantizes(node)) {
@@ -310,7 +342,9 @@ std::string dynamic_refusal(const Node& node, const Graph& graph) {
               });
     }
   }
-  return taken ? "" : "its result is read by nodes other than layers with int8 weights";
+  if (taken) return "";
+  const std::string why = refusal_of_readers(node, graph);
+  return why.empty() ? "its result is read by nodes other than layers with int8 weights" : why;
 }
 
 void nothing(Lowering&, const Node&) {}
@@ -323,6 +357,10 @@ void quantize_rows(Lowering& l, const Node& node) {
   spec.kind = NodeContent::Convert;
   spec.inputs = {image ? l.image(x) : l.plain(x)};
   Dims dims = l.out().dims(spec.inputs[0]);
+  if (image && dims.size() == 3) {  // A signal is an image of height 1.
+    dims.insert(dims.begin() + 1, 1);
+    spec.inputs = {l.reshape(spec.inputs[0], dims)};
+  }
   const Id y = l.out().add(std::move(spec), std::move(dims));
   Quantization how;
   how.type = wire::DataType::QDINT8;
@@ -354,6 +392,26 @@ const std::span<const OpRule> kQuantizedRules{kTable};
 bool is_quantised_by_rows(const Value* x, const Graph& graph) {
   return x->producer != nullptr && dequantizes(*x->producer) &&
          dynamic_refusal(*x->producer, graph).empty();
+}
+
+bool is_between_bytes(const Node& node, const Graph& graph) {
+  const Node* maker = tensor(node)->producer;
+  if (maker == nullptr || !maker->is(kToFloats) || !refusal(*maker).empty()) return false;
+  const Node* last = &node;
+  for (;;) {
+    const Node* reader = nullptr;
+    const bool one = all_readers(graph, last->outputs[0], [&](const Node& each) {
+      const bool first = reader == nullptr;
+      reader = &each;
+      return first;
+    });
+    if (!one || reader == nullptr) return false;
+    if (reader->is(kToBytes)) return refusal(*reader).empty();
+    const bool clamps =
+        reader->is("aten::relu") || reader->is("aten::clamp") || reader->is("aten::hardtanh");
+    if (!clamps) return false;
+    last = reader;
+  }
 }
 
 bool is_by_row(const Node& node) {

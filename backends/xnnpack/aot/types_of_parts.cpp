@@ -40,9 +40,11 @@ std::string type_of(const NodeList& list, const NodeSpec& node) {
   const bool has_weights = node.inputs.size() > 1 && node.inputs[1] != kNone;
   const DataType weights = has_weights ? type(node.inputs[1]) : DataType::FP32;
   const bool has_halves = weights != DataType::FP32 && are_stored(list.values[node.inputs[1]]);
-  const std::string stored = has_halves ? ", weights stored as int4" : "";
+  const std::string stored = has_halves              ? ", weights stored as int4"
+                             : node.has_wide_weights ? ", weights with zero points in parts"
+                                                     : "";
   if (in == DataType::QDINT8) {
-    return "int8 rows" + (has_halves ? stored : ", " + weight_text(weights));
+    return "int8 rows" + (stored.empty() ? ", " + weight_text(weights) : stored);
   }
   if (out != DataType::FP32 || in != DataType::FP32) return "int8" + stored;
   if (weights != DataType::FP32 && list.values[node.inputs[1]].constant != 0) {

@@ -71,7 +71,9 @@ bool ByteWeights::take_packed(NodeSpec& node, bool by_rows) {
 }
 
 bool ByteWeights::take_filter(NodeSpec& node) {
-  if (node.kind != NodeContent::Conv2d) return false;
+  const bool is_dense =
+      node.kind == NodeContent::Conv2d || node.kind == NodeContent::ConvTranspose2d;
+  if (!is_dense) return false;
   const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
   if (made == nullptr || !exir::is_symmetric(*made)) return false;
   const auto is_usable = [](float each) { return std::isnormal(each) && each > 0; };

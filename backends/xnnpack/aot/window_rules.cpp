@@ -218,6 +218,7 @@ Images images_of(Lowering& l, const Node& node, Volume volume, int64_t channels)
   }
   if (x->type.rank() == 4) return {{image}, {out[0], out[2], out[3], channels}};
   const Dims& flat = l.out().dims(image);
+  if (flat.size() == 4) return {{image}, {out[0], 1, out[2], channels}};  // Quantised as such.
   return {{l.reshape(image, {flat[0], 1, flat[1], flat[2]})}, {out[0], 1, out[2], channels}};
 }
 
