@@ -53,6 +53,7 @@ forms
 final_states
 quantised
 quantised_parts
+zero_points
 decoder
 untouched
 complex_calls

@@ -39,16 +39,21 @@ struct Compiled {
 // Takes groups of nodes, however little they gain.
 inline const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
 
+// Gives the graph's nodes to XNNPACK, and says which stay outside.
+inline void delegate(Compiled& compiled, const exir::PartitionOptions& options) {
+  exir::Delegation delegation;
+  exir::partition(*compiled.graph, {std::make_shared<XnnpackCompiler>()}, options, &delegation);
+  for (const auto& node : compiled.graph->nodes) {
+    const auto why = delegation.outside.find(node.get());
+    if (why == delegation.outside.end()) continue;
+    compiled.outside.push_back(std::string(node->target()) + ": " + why->second);
+  }
+}
+
 inline Compiled compile(const std::string& body, const exir::PartitionOptions& options = {}) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  exir::Delegation delegation;
-  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options, &delegation);
-  for (const auto& node : result.graph->nodes) {
-    const auto why = delegation.outside.find(node.get());
-    if (why == delegation.outside.end()) continue;
-    result.outside.push_back(std::string(node->target()) + ": " + why->second);
-  }
+  delegate(result, options);
   return result;
 }
 
@@ -81,7 +86,7 @@ inline Compiled compile_bytes(const std::string& body,
   }
   exir::PartitionOptions options;
   options.groups = exir::Groups::kAll;
-  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options);
+  delegate(result, options);
   return result;
 }
 

@@ -89,25 +89,34 @@ TEST(TypesOfParts, ASumOfDynamicSizeIsOne) {
   EXPECT_EQ(texts[2], "float32: an input is not quantised");
 }
 
-TEST(TypesOfParts, WeightsWithZeroPointsSaySo) {
+// A convolution of 4 x 4 pixels in groups of one channel, or in one group.
+std::string with_zero_points(int groups) {
   auto scales = std::make_shared<exir::Scales>();
   scales->items = {0.5f, 0.25f};
-  scales->zero_points = {1, 2};
-  scales->span = 6;
-  scales->integers = exir::own_bytes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-  const Compiled compiled = compile_bytes(R"(  input %x: float32[1, 3, 8, 8]
-  constant %w: float32[4, 3, 1, 1] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-  %q: int8[1, 3, 8, 8] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
-  %d: float32[1, 3, 8, 8] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
-  %c: float32[1, 4, 8, 8] = aten::convolution(%d, %w, None,
-      [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
-  %p: int8[1, 4, 8, 8] = quantized_decomposed::quantize_per_tensor(%c, 1.0, 3, -128, 127, int8)
-  %y: float32[1, 4, 8, 8] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
+  scales->zero_points = {-100, 2};
+  const size_t count = 4 * 4 / static_cast<size_t>(groups);
+  scales->span = count / 2;
+  scales->integers = exir::own_bytes(std::vector<uint8_t>(count, 100));
+  const std::string in_group = std::to_string(4 / groups);
+  const Compiled compiled =
+      compile_bytes("  constant %w: float32[4, " + in_group + R"(, 1, 1] = zeros
+  input %x: float32[1, 4, 4, 4]
+  %q: int8[1, 4, 4, 4] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
+  %d: float32[1, 4, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 4, 4, 4] = aten::convolution(%d, %w, None,
+      [1, 1], [0, 0], [1, 1], False, [0, 0], )" +
+                        std::to_string(groups) + R"()
+  %p: int8[1, 4, 4, 4] = quantized_decomposed::quantize_per_tensor(%c, 1.0, 3, -128, 127, int8)
+  %y: float32[1, 4, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
   return %y)",
-                                          scales);
+                    scales);
   const auto& texts = compiled.graph->delegates.at(0)->computed_in;
-  ASSERT_GT(texts.size(), 2u);
-  EXPECT_EQ(texts[2], "float32: its weights have zero points");
+  return texts.size() > 2 ? texts[2] : "";
+}
+
+TEST(TypesOfParts, WeightsWithZeroPointsSaySo) {
+  EXPECT_EQ(with_zero_points(1), "int8, weights with zero points in parts");
+  EXPECT_EQ(with_zero_points(4), "float32: its weights have zero points");
 }
 
 TEST(TypesOfParts, WithoutQuantisationThereIsNothingToSay) {
