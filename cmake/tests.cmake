@@ -72,6 +72,15 @@ if(TARGET test_backends_test AND NOT TAPER_SANITIZE)
     endif()
   endforeach()
 endif()
+# int8 has kernels of its own for each instruction set.
+if(TARGET test_e2e_test AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  foreach(isa avx2 avx512)
+    add_test(NAME test_e2e_test_${isa} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+      COMMAND test_e2e_test --gtest_brief=1 --gtest_filter=*int8*)
+    set_tests_properties(test_e2e_test_${isa} PROPERTIES
+      LABELS test/e2e ENVIRONMENT TAPER_MAX_ISA=${isa})
+  endforeach()
+endif()
 if(TARGET test_cli_test)
   set_tests_properties(test_cli_test PROPERTIES COST 500)  # The longest one under sanitizers.
 endif()

@@ -122,7 +122,7 @@ int run_taper(int argc, char** argv) {
   }
   if (*name == '\0') return fail(2, "no command given", "taper --help");
   if (!is_known_isa()) {
-    return fail(2, "TAPER_MAX_ISA is none of baseline, avx2, avx512 and avx512vnni", "");
+    return fail(1, "TAPER_MAX_ISA is none of baseline, avx2, avx512 and avx512vnni", "");
   }
   for (const Command& command : kCommands) {
     if (std::strcmp(name, command.name) == 0) return run(command, argc - 1, argv + 1);

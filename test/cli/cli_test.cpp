@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "test/cli/command.h"
 #include "test/support/synthetic_program.h"
 #include "tools/atomic_file.h"
@@ -82,6 +84,21 @@ TEST(Cli, RunWithoutInputsUsesOnesAndCountsIterations) {
   EXPECT_NE(said.out.find("5 runs: min "), std::string::npos) << said.out;
   EXPECT_TRUE(said.err.empty()) << said.err;
 }
+
+#if defined(TAPER_OPTIMIZED) && !defined(_WIN32)
+// It would hide nothing, and figures would be those of another instruction set.
+TEST(Cli, AnUnknownInstructionSetIsAnError) {
+  const ScratchFolder scratch;
+  const std::string program = adds(scratch);
+  setenv("TAPER_MAX_ISA", "avx3", 1);
+  const Said wrong = run("taper", {"run", program});
+  setenv("TAPER_MAX_ISA", "avx2", 1);
+  const Said right = run("taper", {"run", program});
+  unsetenv("TAPER_MAX_ISA");
+  expect_one_error(wrong, 1, "TAPER_MAX_ISA is none of baseline, avx2, avx512 and avx512vnni");
+  EXPECT_EQ(right.code, 0) << right.err;
+}
+#endif
 
 TEST(Cli, BatchRunsEveryLineAndCountsFailures) {
   const ScratchFolder scratch;
