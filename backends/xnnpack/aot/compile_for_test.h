@@ -40,9 +40,10 @@ struct Compiled {
 inline const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
 
 // Gives the graph's nodes to XNNPACK, and says which stay outside.
-inline void delegate(Compiled& compiled, const exir::PartitionOptions& options) {
+inline void delegate(Compiled& compiled, const exir::PartitionOptions& options,
+                     const exir::BackendCompilers& compilers) {
   exir::Delegation delegation;
-  exir::partition(*compiled.graph, {std::make_shared<XnnpackCompiler>()}, options, &delegation);
+  exir::partition(*compiled.graph, compilers, options, &delegation);
   for (const auto& node : compiled.graph->nodes) {
     const auto why = delegation.outside.find(node.get());
     if (why == delegation.outside.end()) continue;
@@ -53,7 +54,7 @@ inline void delegate(Compiled& compiled, const exir::PartitionOptions& options) 
 inline Compiled compile(const std::string& body, const exir::PartitionOptions& options = {}) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  delegate(result, options);
+  delegate(result, options, {std::make_shared<XnnpackCompiler>()});
   return result;
 }
 
@@ -76,7 +77,9 @@ inline std::shared_ptr<const exir::Scales> integers_of(const exir::Value& consta
 
 // Compiles a graph whose constant %w is stored as integers, these or its own.
 inline Compiled compile_bytes(const std::string& body,
-                              const std::shared_ptr<const exir::Scales>& scales = nullptr) {
+                              const std::shared_ptr<const exir::Scales>& scales = nullptr,
+                              const exir::BackendCompilers& compilers = {
+                                  std::make_shared<XnnpackCompiler>()}) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
   for (exir::Value* constant : result.graph->constants) {
@@ -86,7 +89,7 @@ inline Compiled compile_bytes(const std::string& body,
   }
   exir::PartitionOptions options;
   options.groups = exir::Groups::kAll;
-  delegate(result, options);
+  delegate(result, options, compilers);
   return result;
 }
 

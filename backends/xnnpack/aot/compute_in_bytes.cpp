@@ -89,8 +89,8 @@ bool pays_in_bytes(const NodeSpec& node) {
 
 class Converter {
  public:
-  Converter(NodeList& list, bool takes_tables)
-      : list_(list), weights_(list), added_(list), takes_tables_(takes_tables) {}
+  Converter(NodeList& list, const ByteOptions& options)
+      : list_(list), weights_(list), added_(list), options_(options) {}
 
   void run() {
     if (!any_bytes()) return;
@@ -107,7 +107,7 @@ class Converter {
     count_readers();
     for (NodeSpec& node : list_.nodes) fuse_clamp(node);
     settle();
-    if (takes_tables_) use_byte_tables(list_);
+    if (options_.takes_tables) use_byte_tables(list_);
     count_readers();
     for (NodeSpec& node : list_.nodes) node.why_floats = why_floats(node);
   }
@@ -264,7 +264,7 @@ class Converter {
   // scales as PyTorch does.
   bool join_bytes(const NodeSpec& node) {
     const Id floats = node.inputs[0];
-    if (!takes_tables_ || value(floats).maker < 0 || !is_read_once(floats)) return false;
+    if (!options_.takes_tables || value(floats).maker < 0 || !is_read_once(floats)) return false;
     NodeSpec joined = list_.nodes[static_cast<size_t>(value(floats).maker)];
     if (!is_concatenation(joined.kind)) return false;
     for (Id& id : joined.inputs) id = as_bytes(id, node);
@@ -383,7 +383,8 @@ class Converter {
 
   // Replaces the weights and the bias in `inputs` by integers, for results in steps of `out`.
   bool take_weights(NodeSpec& node, std::vector<Id>& inputs, double out) {
-    const std::optional<WideWeights> wide = split_wide_weights(list_, node);
+    const bool splits = options_.splits_weights || node.kind == NodeContent::FullyConnected;
+    const std::optional<WideWeights> wide = splits ? split_wide_weights(list_, node) : std::nullopt;
     if (!wide) return weights_.take_weights(node, inputs, out);
     NodeSpec split = node;
     split.inputs[1] = wide->weights;
@@ -546,13 +547,15 @@ class Converter {
   NodeList& list_;
   ByteWeights weights_;
   AddedNodes added_;
-  const bool takes_tables_;
+  const ByteOptions options_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<Id> same_;  // While nodes sink: the value that each of those before is.
 };
 
 }  // namespace
 
-void compute_in_bytes(NodeList& list, bool takes_tables) { Converter(list, takes_tables).run(); }
+void compute_in_bytes(NodeList& list, const ByteOptions& options) {
+  Converter(list, options).run();
+}
 
 }  // namespace taper::xnnpack

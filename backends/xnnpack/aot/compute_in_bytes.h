@@ -21,8 +21,14 @@ namespace taper::xnnpack {
 // those of floats as few as two: with fewer, floats are faster.
 inline constexpr uint32_t kFewestChannels = 16;
 
-// Changes the list as described above; with `takes_tables`, functions that XNNPACK does not compute
-// in bytes become tables (byte_tables.h).
-void compute_in_bytes(NodeList& list, bool takes_tables);
+struct ByteOptions {
+  // Functions that XNNPACK does not compute in bytes become tables (byte_tables.h).
+  bool takes_tables;
+  // Convolutions whose weights have zero points multiply integers (wide_weights.h).
+  bool splits_weights;
+};
+
+// Changes the list as described above.
+void compute_in_bytes(NodeList& list, const ByteOptions& options);
 
 }  // namespace taper::xnnpack

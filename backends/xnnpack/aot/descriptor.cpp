@@ -23,6 +23,10 @@ constexpr CompileOption kOptions[] = {
     {.key = kWidenFloat16,
      .standard = 1,
      .help = "Computes float16 as float32; with 0, kernels compute it"},
+    {.key = kSplitWeights,
+     .standard = 1,
+     .help = "Convolutions of int8 whose weights have zero points multiply integers, in two parts; "
+             "with 0 floats, in half the file"},
     {.key = kShareWorkspace,
      .reader = CompileOption::Reader::kDevice,
      .help = "Shares memory for intermediate results with all delegates that set this flag"},

@@ -437,7 +437,7 @@ std::vector<bool> find_filters(const NodeList& list, const std::vector<bool>& li
 // Values that are not read are written without their constants, so that ids need not change.
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
-  compute_in_bytes(list_, !for_executorch_);
+  compute_in_bytes(list_, {!for_executorch_, splits_weights_});
   merge_pixels(list_);
   FlatBufferBuilder fbb(4096);
   list_.find_size_sources(list_.live_nodes());

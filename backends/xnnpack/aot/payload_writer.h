@@ -125,6 +125,8 @@ class PayloadWriter {
   Id add_constant(Dims dims, exir::TensorData data,
                   std::shared_ptr<const exir::Scales> integers = nullptr);
   Id add_number(float value);
+  // Convolutions between bytes whose weights would be split (wide_weights.h) compute floats.
+  void keep_weights_whole() { splits_weights_ = false; }
   // What is added next computes that node of the part, counted from 0.
   void set_origin(size_t node) { origin_ = static_cast<uint32_t>(node) + 1; }
   // Adds the node and returns its result.
@@ -164,6 +166,7 @@ class PayloadWriter {
  private:
   const exir::SymRanges& ranges_;
   const bool for_executorch_;
+  bool splits_weights_ = true;
   uint32_t origin_ = 0;
   NodeList list_;
   KnownSizes known_;

@@ -13,6 +13,9 @@
 #include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
+
+extern const exir::CompilerDescriptor kCompiler;
+
 namespace {
 
 using wire::NodeContent;
@@ -188,21 +191,30 @@ TEST(WideWeights, LinearLayersWithFloatResultsAreNotTaken) {
   EXPECT_EQ(r.kinds(), "Convert");
 }
 
-TEST(WideWeights, GroupsOfConvolutionsReadTheirChannelsTwice) {
-  const size_t count = 32 * 4;
-  const Compiled r = compile_bytes(
+// A convolution in two groups, compiled with these options.
+Compiled grouped_convolution(const char* options) {
+  constexpr size_t kCount = 32 * 4;
+  auto scales = with_points(kCount);
+  scales->items = {0.5f};
+  scales->zero_points = {-100};
+  scales->span = kCount;
+  static constexpr const exir::CompilerDescriptor* kTable[] = {&kCompiler};
+  return compile_bytes(
       between_bytes("[1, 8, 3, 3]", "[1, 32, 3, 3]",
-                    "  constant %w: float32[32, 4, 1, 1] = " + zeros(count) +
+                    "  constant %w: float32[32, 4, 1, 1] = " + zeros(kCount) +
                         "  %c: float32[1, 32, 3, 3] = aten::convolution(%d, %w, None, [1, 1], "
                         "[0, 0], [1, 1], False, [0, 0], 2)\n"),
-      [&] {
-        auto scales = with_points(count);
-        scales->items = {0.5f};
-        scales->zero_points = {-100};
-        scales->span = count;
-        return scales;
-      }());
-  EXPECT_EQ(r.kinds(), "Convert Transpose Reshape Concatenate2 Reshape Conv2d Transpose");
+      scales, exir::make_compilers(options, kTable));
+}
+
+TEST(WideWeights, GroupsOfConvolutionsReadTheirChannelsTwice) {
+  EXPECT_EQ(grouped_convolution("xnnpack").kinds(),
+            "Convert Transpose Reshape Concatenate2 Reshape Conv2d Transpose");
+}
+
+TEST(WideWeights, AnOptionKeepsThemWhole) {
+  EXPECT_EQ(grouped_convolution("xnnpack:split_weights=0").kinds(),
+            "Convert Transpose Convert Conv2d Convert Transpose");
 }
 
 // ---- convolutions of what is quantised at run time ----

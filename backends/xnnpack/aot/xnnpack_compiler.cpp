@@ -116,7 +116,8 @@ const OpRule* find_rule(std::string_view target) {
 XnnpackCompiler::XnnpackCompiler(const exir::CompileOptions& options)
     : BackendCompiler(kIdentity, options.specs()),
       min_elements_(options[kMinElements]),
-      widens_half_(options[kWidenFloat16] != 0) {}
+      widens_half_(options[kWidenFloat16] != 0),
+      splits_weights_(options[kSplitWeights] != 0) {}
 
 // Conditions on constants cannot be checked yet, since these may have to be folded first.
 bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
@@ -213,6 +214,7 @@ bool XnnpackCompiler::pays(const Part& part) const {
 
 std::shared_ptr<exir::Delegate> XnnpackCompiler::compile(const Part& part) const {
   Lowering lowering(part);
+  if (!splits_weights_) lowering.out().keep_weights_whole();
   for (size_t i = 0; i < part.nodes.size(); ++i) {
     lowering.out().set_origin(i);
     find_rule(part.nodes[i]->target())->lower(lowering, *part.nodes[i]);

@@ -9,6 +9,7 @@ namespace taper::xnnpack {
 // Options that the compiler half reads; aot/descriptor.cpp has the table of all options.
 inline constexpr char kMinElements[] = "min_elements";
 inline constexpr char kWidenFloat16[] = "widen_float16";
+inline constexpr char kSplitWeights[] = "split_weights";
 
 class XnnpackCompiler final : public exir::BackendCompiler {
  public:
@@ -26,6 +27,7 @@ class XnnpackCompiler final : public exir::BackendCompiler {
  private:
   const int64_t min_elements_;
   const bool widens_half_;
+  const bool splits_weights_;
 };
 
 }  // namespace taper::xnnpack
