@@ -10,9 +10,9 @@
 #include <string>
 #include <type_traits>
 
-#include "backends/xnnpack/aot/byte_tables.h"
+#include "backends/xnnpack/aot/bytes/byte_tables.h"
 #include "backends/xnnpack/aot/weight_forms.h"
-#include "backends/xnnpack/aot/wide_weights.h"
+#include "backends/xnnpack/aot/bytes/wide_weights.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/ir/scales.h"
 

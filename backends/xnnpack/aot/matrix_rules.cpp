@@ -2,7 +2,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
-#include "backends/xnnpack/aot/wide_weights.h"
+#include "backends/xnnpack/aot/bytes/wide_weights.h"
 
 namespace taper::xnnpack {
 namespace {

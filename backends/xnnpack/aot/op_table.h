@@ -61,8 +61,8 @@ size_t dim_of(const exir::Argument& arg, size_t rank);
 bool is_by_row(const exir::Node& node);
 // Whether a tensor is quantised at run time, before linear layers whose weights are integers.
 bool is_quantised_by_rows(const exir::Value* x, const exir::Graph& graph);
-// Whether a layer reads what was dequantised with a fixed scale, and its result, perhaps clamped, is
-// quantised: compute_in_bytes.h computes it with integers.
+// Whether a layer reads what was dequantised with a fixed scale, and its result, perhaps clamped,
+// is quantised: compute_in_bytes.h computes it with integers.
 bool is_between_bytes(const exir::Node& node, const exir::Graph& graph);
 // The integers of a list such as a stride; a single one is repeated `count` times.
 std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count);

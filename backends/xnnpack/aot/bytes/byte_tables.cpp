@@ -1,7 +1,7 @@
 // Walks the nodes in order and computes, for each tensor of floats that is a function of one tensor
 // of bytes, the results for all 256 bytes; see byte_tables.h.
 
-#include "backends/xnnpack/aot/byte_tables.h"
+#include "backends/xnnpack/aot/bytes/byte_tables.h"
 
 #include <algorithm>
 #include <array>

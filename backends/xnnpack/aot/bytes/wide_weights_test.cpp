@@ -1,7 +1,7 @@
 // Tests weights with zero points: that the parts of int8 have the sums of the integers less the zero
 // points, and which layers read them.
 
-#include "backends/xnnpack/aot/wide_weights.h"
+#include "backends/xnnpack/aot/bytes/wide_weights.h"
 
 #include <gtest/gtest.h>
 

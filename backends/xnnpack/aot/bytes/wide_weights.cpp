@@ -1,6 +1,6 @@
 // Splits them; see wide_weights.h.
 
-#include "backends/xnnpack/aot/wide_weights.h"
+#include "backends/xnnpack/aot/bytes/wide_weights.h"
 
 #include <algorithm>
 #include <cmath>
