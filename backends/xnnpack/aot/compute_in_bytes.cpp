@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "backends/xnnpack/aot/bytes/byte_tables.h"
-#include "backends/xnnpack/aot/weight_forms.h"
 #include "backends/xnnpack/aot/bytes/wide_weights.h"
+#include "backends/xnnpack/aot/weight_forms.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/ir/scales.h"
 

@@ -1,8 +1,8 @@
 // The rules for matrix products. Weights are constants [out, in].
 
+#include "backends/xnnpack/aot/bytes/wide_weights.h"
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
-#include "backends/xnnpack/aot/bytes/wide_weights.h"
 
 namespace taper::xnnpack {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/xnnpack/aot/bytes/wide_weights.h"
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
-#include "backends/xnnpack/aot/bytes/wide_weights.h"
 #include "exir/ir/blocks.h"
 #include "exir/ir/scales.h"
 
