@@ -119,7 +119,7 @@ def models(full):
     cases = {
         "int8_zero_points": (torch.int8, True, False),
         "uint8_zero_points": (torch.uint8, False, False),
-        "int8_convolutions_at_run_time": (torch.int8, True, True),
+        "int8_at_run_time": (torch.int8, True, True),
     }
     # Integers of the results may differ by one: their steps are up to a hundredth of the largest.
     return [

@@ -71,11 +71,12 @@ void seal_packed(std::string& file) {
 }
 
 constexpr const char* kModels[] = {
-    "vit_tiny",       "inception",      "dynamic_encoder", "encoders",         "volumes",
-    "groups",         "recurrence",     "images",          "int8_convnet",     "int8_layers",
-    "int8_rows",      "int8_filters",   "int8_stems",      "int8_volumes",     "int8_joins",
-    "int8_functions", "int8_recurrent", "int8_softmaxes",  "int8_pools",       "int8_chains",
-    "int8_borders",   "int4_groups",    "byte_table",      "int8_small_ranges"};
+    "vit_tiny",        "inception",      "dynamic_encoder", "encoders",          "volumes",
+    "groups",          "recurrence",     "images",          "int8_convnet",      "int8_layers",
+    "int8_rows",       "int8_filters",   "int8_stems",      "int8_volumes",      "int8_joins",
+    "int8_functions",  "int8_recurrent", "int8_softmaxes",  "int8_pools",        "int8_chains",
+    "int8_borders",    "int4_groups",    "byte_table",      "int8_small_ranges", "int8_zero_points",
+    "int8_at_run_time"};
 constexpr const char* kPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
                                      "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
 
