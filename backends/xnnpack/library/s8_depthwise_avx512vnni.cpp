@@ -96,20 +96,27 @@ struct Pixels {
   }
 };
 
-// Loads and stores up to 64 channels of a pixel.
+// Loads and stores up to 64 channels of a pixel, all of them if kAll, which is faster.
+template <bool kAll>
 struct Single {
   Pixels pixels;
   __mmask64 channels;
 
   [[gnu::always_inline]] __m512i load(const int8_t** place) const {
-    return _mm512_maskz_loadu_epi8(channels, pixels[*place]);
+    const int8_t* from = pixels[*place];
+    return kAll ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi8(channels, from);
   }
   [[gnu::always_inline]] void store(int8_t* output, __m512i values) const {
-    _mm512_mask_storeu_epi8(output, channels, values);
+    if (kAll) {
+      _mm512_storeu_si512(output, values);
+    } else {
+      _mm512_mask_storeu_epi8(output, channels, values);
+    }
   }
 };
 
-// Loads and stores up to 32 channels of two pixels.
+// Loads and stores up to 32 channels of two pixels, all of them if kAll.
+template <bool kAll>
 struct Pair {
   Pixels pixels;
   __mmask32 channels;
@@ -117,14 +124,26 @@ struct Pair {
   size_t outputs_between;
 
   [[gnu::always_inline]] __m512i load(const int8_t** place) const {
-    const __m256i first = _mm256_maskz_loadu_epi8(channels, pixels[*place]);
-    const __m256i second = _mm256_maskz_loadu_epi8(channels, pixels[place[places_between]]);
+    const __m256i first = load_one(pixels[*place]);
+    const __m256i second = load_one(pixels[place[places_between]]);
     return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
   }
   [[gnu::always_inline]] void store(int8_t* output, __m512i values) const {
-    _mm256_mask_storeu_epi8(output, channels, _mm512_castsi512_si256(values));
-    _mm256_mask_storeu_epi8(output + outputs_between, channels,
-                            _mm512_extracti64x4_epi64(values, 1));
+    store_one(output, _mm512_castsi512_si256(values));
+    store_one(output + outputs_between, _mm512_extracti64x4_epi64(values, 1));
+  }
+
+ private:
+  [[gnu::always_inline]] __m256i load_one(const int8_t* from) const {
+    return kAll ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))
+                : _mm256_maskz_loadu_epi8(channels, from);
+  }
+  [[gnu::always_inline]] void store_one(int8_t* output, __m256i values) const {
+    if (kAll) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(output), values);
+    } else {
+      _mm256_mask_storeu_epi8(output, channels, values);
+    }
   }
 };
 
@@ -179,9 +198,10 @@ const int8_t** advanced(const int8_t** places, intptr_t bytes) {
 }
 
 // Computes a line of pixels; each window shares kShared columns with the previous one.
+// `access` and `results` are copies, which stores to memory cannot change.
 template <size_t kShared, typename Access>
-void line(size_t count, const int8_t** places, intptr_t place_bytes, const Access& access,
-          const Weights& weights, const Results& results, int8_t* output, size_t output_bytes) {
+void line(size_t count, const int8_t** places, intptr_t place_bytes, const Access access,
+          const Weights& weights, const Results results, int8_t* output, size_t output_bytes) {
   Quarters columns[kColumns];
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < kShared; ++i)
@@ -209,18 +229,20 @@ void run_line(size_t count, const int8_t** places, intptr_t place_bytes, const A
 }
 
 // Up to 32 channels of a line: two pixels at a time, and the last by itself if their number is odd.
+template <bool kAll>
 void run_pairs(size_t count, const int8_t** places, intptr_t place_bytes, const Pixels& pixels,
                __mmask32 channels, Weights weights, const Results& results, int8_t* output,
                size_t output_bytes) {
   const size_t half = count / 2;
   const size_t between = half * place_bytes / sizeof(void*);
   if (count % 2 != 0) {
-    run_line(1, advanced(places, 2 * half * place_bytes), place_bytes, Single{pixels, channels},
-             weights, results, output + 2 * half * output_bytes, output_bytes);
+    run_line(1, advanced(places, 2 * half * place_bytes), place_bytes,
+             Single<false>{pixels, channels}, weights, results, output + 2 * half * output_bytes,
+             output_bytes);
   }
   weights.repeat_half();
-  run_line(half, places, place_bytes, Pair{pixels, channels, between, half * output_bytes}, weights,
-           results, output, output_bytes);
+  run_line(half, places, place_bytes, Pair<kAll>{pixels, channels, between, half * output_bytes},
+           weights, results, output, output_bytes);
 }
 
 }  // namespace
@@ -236,15 +258,21 @@ void taper_qs8_dwconv_9p64c__avx512vnni(size_t channels, size_t output_width, co
   const auto* packed = static_cast<const char*>(weights);
   for (size_t channel = 0; channel < channels; channel += kChannels, packed += kPacked) {
     const size_t some = std::min(channels - channel, kChannels);
-    const __mmask64 wanted = some == kChannels ? ~0ull : (1ull << some) - 1;
+    const __mmask64 wanted = (1ull << some % kChannels) - 1;  // If it is not all.
     const Pixels pixels = {input_offset, zero, channel};
     const Weights each(packed);
-    if (some <= kChannels / 2 && output_width > 1) {
-      run_pairs(output_width, input, input_stride, pixels, static_cast<__mmask32>(wanted), each,
-                results, output + channel, output_bytes);
+    const auto run = [&](const auto& access) {
+      run_line(output_width, input, input_stride, access, each, results, output + channel,
+               output_bytes);
+    };
+    if (some == kChannels) {
+      run(Single<true>{pixels, 0});
+    } else if (some > kChannels / 2 || output_width == 1) {
+      run(Single<false>{pixels, wanted});
     } else {
-      run_line(output_width, input, input_stride, Single{pixels, wanted}, each, results,
-               output + channel, output_bytes);
+      const auto pairs = some == kChannels / 2 ? run_pairs<true> : run_pairs<false>;
+      pairs(output_width, input, input_stride, pixels, static_cast<__mmask32>(wanted), each,
+            results, output + channel, output_bytes);
     }
   }
 }
