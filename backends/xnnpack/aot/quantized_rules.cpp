@@ -271,7 +271,10 @@ std::string refusal_of_convolution(const Node& node, const Value* x) {
   }
   const size_t channel_dim = transposed ? 1 : 0;
   const auto& scales = weights->scales->items;
-  const bool has_form = has_scales(weights, channel_dim) || may_be_split(*weights, channel_dim);
+  const auto is_open = [](const exir::Sym& size) { return !size.is_int(); };
+  const auto open = std::count_if(x->type.sizes.begin(), x->type.sizes.end(), is_open);
+  const bool has_form = has_scales(weights, channel_dim) ||
+                        (may_be_split(*weights, channel_dim) && (groups == 1 || open <= 1));
   if (!has_form || !std::all_of(scales.begin(), scales.end(), is_scale)) {
     return "XNNPACK has no int8 kernel for a convolution whose weights have such scales or zero "
            "points";
