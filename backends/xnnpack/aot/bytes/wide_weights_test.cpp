@@ -223,7 +223,8 @@ Compiled at_run_time(const std::string& in, const std::string& weights, size_t c
                      const std::string& convolution,
                      const std::shared_ptr<const exir::Scales>& scales) {
   const std::string text =
-      "  input %x: float32" + in + "\n  constant %w: float32" + weights + " = " + zeros(count) +
+      "  range s0 = [1, 4]\n  range s1 = [8, 64]\n  input %x: float32" + in +
+      "\n  constant %w: float32" + weights + " = " + zeros(count) +
       R"(  %s: float64[1], %z: int64[1] = )"
       R"(quantized_decomposed::choose_qparams.tensor(%x, -128, 127, 1e-6, int8)
   %q: int8)" +
@@ -256,6 +257,26 @@ TEST(WideWeights, TransposedConvolutionsAreQuantisedAtRunTime) {
                         scales)
                 .kinds(),
             "Transpose Convert ConvTranspose2d Transpose");
+}
+
+// Groups take reshapes, which infer one size. Outside, the numbers are PyTorch's.
+TEST(WideWeights, GroupsOfSeveralDynamicSizesAreNotQuantisedAtRunTime) {
+  const auto scales = with_points(128);
+  scales->items = {0.5f};
+  scales->zero_points = {-100};
+  scales->span = 128;
+  const auto compiled = [&](const std::string& in, const std::string& out) {
+    return at_run_time(in, "[32, 4, 1]", 128,
+                       "  %c: float32" + out +
+                           " = aten::convolution(%d, %w, None, [1], [0], [1], False, [0], 2)\n",
+                       scales);
+  };
+  const Compiled one = compiled("[1, 8, s1]", "[1, 32, s1]");
+  EXPECT_NE(one.kinds().find("Concatenate2"), std::string::npos) << one.kinds();
+  EXPECT_TRUE(one.outside.empty());
+  const Compiled two = compiled("[s0, 8, s1]", "[s0, 32, s1]");
+  EXPECT_EQ(two.kinds().find("Convert"), std::string::npos) << two.kinds();
+  EXPECT_EQ(two.outside.size(), 3u);
 }
 
 TEST(WideWeights, WhatIsNotQuantisedAtRunTimeSaysWhy) {
