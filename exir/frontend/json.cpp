@@ -1,11 +1,14 @@
-// The JSON accessors over simdjson, and the repair of PyTorch 2.6's output, which holds bare NaN
-// and Infinity and so is not JSON.
+// The JSON accessors over simdjson, and the repair of what PyTorch writes and simdjson does not
+// read: bare NaN and Infinity (PyTorch 2.6), and integers of more than 64 bits, which occur as
+// bounds of sizes.
 
 #include "exir/frontend/json.h"
 
 #include <simdjson.h>
 
 #include <bit>
+#include <charconv>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <string>
@@ -41,11 +44,25 @@ std::string_view bare_token(std::string_view rest) {
   return {};
 }
 
-// Puts quotes round NaN, Infinity and -Infinity where they stand outside of strings.
-std::string quote_bare_tokens(std::string_view text) {
+// The integer that `rest` starts with, if it fits neither an int64 nor a uint64; empty otherwise.
+std::string_view long_integer(std::string_view rest) {
+  const size_t sign = rest.starts_with('-') ? 1 : 0;
+  size_t end = sign;
+  while (end < rest.size() && rest[end] >= '0' && rest[end] <= '9') ++end;
+  if (end == sign || (end < rest.size() && !ends_token(rest[end]))) return {};
+  const auto fits = [&](auto value) {
+    return std::from_chars(rest.data(), rest.data() + end, value).ec == std::errc();
+  };
+  return fits(int64_t{}) || fits(uint64_t{}) ? std::string_view() : rest.substr(0, end);
+}
+
+// Puts quotes round NaN, Infinity and -Infinity where they stand outside of strings, and replaces
+// integers of more than 64 bits by the nearest int64. Returns the text itself if it has none.
+std::string repaired(std::string_view text) {
   std::string out;
   out.reserve(text.size() + text.size() / 16 + simdjson::SIMDJSON_PADDING);
   bool in_string = false;
+  char last = ' ';
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string && c == '\\' && i + 1 < text.size()) {
@@ -54,12 +71,18 @@ std::string quote_bare_tokens(std::string_view text) {
       continue;
     }
     if (c == '"') in_string = !in_string;
+    const bool starts = !in_string && (last == ' ' || last == ':' || last == ',' || last == '[');
+    last = c;
     const std::string_view token = in_string ? std::string_view() : bare_token(text.substr(i));
-    if (token.empty()) {
-      out += c;
-    } else {
+    const std::string_view integer = starts ? long_integer(text.substr(i)) : std::string_view();
+    if (!token.empty()) {
       out.append("\"").append(token).append("\"");
       i += token.size() - 1;
+    } else if (!integer.empty()) {
+      out += std::to_string(c == '-' ? INT64_MIN : INT64_MAX);
+      i += integer.size() - 1;
+    } else {
+      out += c;
     }
   }
   return out;
@@ -86,8 +109,8 @@ JsonDocument::JsonDocument(const Blob& text, std::string_view name)
   simdjson::error_code error =
       parse(text.text().data(), text.bytes.size(), text.slack >= simdjson::SIMDJSON_PADDING);
   if (error && error != simdjson::DEPTH_ERROR) {
-    const std::string fixed = quote_bare_tokens(text.text());
-    if (fixed.size() != text.bytes.size()) error = parse(fixed.data(), fixed.size(), false);
+    const std::string fixed = repaired(text.text());
+    if (fixed != text.text()) error = parse(fixed.data(), fixed.size(), false);
   }
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();
   if (error) {

@@ -65,7 +65,8 @@ size_t json_size(const JsonArray& array);
 // A parsed document; it owns the memory that its values point into.
 class JsonDocument {
  public:
-  // Messages call the document `name`. Accepts the bare NaN and Infinity that PyTorch 2.6 writes.
+  // Messages call the document `name`. Accepts the bare NaN and Infinity that PyTorch 2.6 writes,
+  // and integers of more than 64 bits, which become the nearest int64.
   JsonDocument(const Blob& text, std::string_view name);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;

@@ -39,6 +39,23 @@ TEST(Json, AcceptsBareTokensOfOldReleases) {
   EXPECT_EQ(json_double(json_need(doc.root(), "d"), "d"), 2.0);
 }
 
+// PyTorch states `u5 <= 36893488147419103224` for a size that is a multiple of another.
+TEST(Json, IntegersOfMoreThan64BitsBecomeTheNearest) {
+  const JsonDocument doc(
+      blob_of(R"({"a": 36893488147419103224, "b": [-36893488147419103224,-9999999999999999999],)"
+              R"( "c": "18446744073709551616", "d": 12, "e": 18446744073709551616})"),
+      "x");
+  EXPECT_EQ(json_int(json_need(doc.root(), "a"), "a"), std::numeric_limits<int64_t>::max());
+  for (const Json item : json_array(json_need(doc.root(), "b"), "b")) {
+    EXPECT_EQ(json_int(item, "b"), std::numeric_limits<int64_t>::min());
+  }
+  EXPECT_EQ(json_text(json_need(doc.root(), "c"), "c"), "18446744073709551616");
+  EXPECT_EQ(json_int(json_need(doc.root(), "d"), "d"), 12);
+  EXPECT_EQ(json_int(json_need(doc.root(), "e"), "e"), std::numeric_limits<int64_t>::max());
+  EXPECT_NE(failure_of_parsing("{\"a\": 36893488147419103224x}"), "");
+  EXPECT_NE(failure_of_parsing("{\"a\": 36893488147419103224"), "");
+}
+
 TEST(Json, NullIsAsGoodAsMissing) {
   const JsonDocument doc(blob_of(R"({"a": null})"), "x");
   EXPECT_FALSE(json_find(doc.root(), "a"));

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "exir/frontend/refuse.h"
@@ -124,10 +125,15 @@ class Parser {
     const std::string_view token = take_while(is_number);
     int64_t value = 0;
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (error != std::errc() || end != token.data() + token.size()) {
+    const bool is_integer = end == token.data() + token.size();
+    if (error == std::errc() && is_integer) return value;
+    // PyTorch bounds sizes by integers of more than 64 bits; any size is on the same side of the
+    // nearest that fits.
+    if (error != std::errc::result_out_of_range || !is_integer || !in_order_) {
       fail("a 64-bit integer is expected");
     }
-    return value;
+    return token.starts_with('-') ? std::numeric_limits<int64_t>::min()
+                                  : std::numeric_limits<int64_t>::max();
   }
   static std::optional<double> to_real(std::string_view token) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -177,7 +183,11 @@ class Parser {
       return closed({Sym(over), Sym(under)});
     }
     if (head == "Piecewise") return piecewise();
-    return call(head, arguments());
+    const bool in_order =
+        std::exchange(in_order_, head.ends_with("LessThan") || head.ends_with("GreaterThan"));
+    const auto args = arguments();
+    in_order_ = in_order;
+    return call(head, args);
   }
 
   // Piecewise(ExprCondPair(value, condition), ...): the first value whose condition holds.
@@ -297,6 +307,7 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
   int depth_ = 0;
+  bool in_order_ = false;  // What is read next is an operand of <, <=, > or >=.
 };
 
 }  // namespace

@@ -59,6 +59,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Equality(Symbol('s0'), Integer(7))", 1},
         Case{"Unequality(Symbol('s0'), Integer(7))", 0},
         Case{"LessThan(Symbol('s0'), Integer(7))", 1},
+        Case{"LessThan(Symbol('s0'), Integer(36893488147419103224))", 1},
+        Case{"StrictLessThan(Integer(-36893488147419103224), Symbol('s0'))", 1},
+        Case{"GreaterThan(Symbol('s0'), Integer(36893488147419103224))", 0},
         Case{"GreaterThan(Symbol('s0'), Integer(8))", 0},
         Case{"StrictGreaterThan(Symbol('s0'), Integer(7))", 0},
         Case{"And(Equality(Symbol('s0'), Integer(7)), Not(Equality(Symbol('u0'), Integer(7))))", 1},
@@ -84,6 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "Piecewise(Integer(1))", "Piecewise(ExprCondPair(Integer(1)))",
                     "Pow(Integer(2))", "Pow(Integer(2), Integer(-9999))", "1.2.3", "-",
                     "OpaqueUnaryFn_system(Integer(1), Integer(2))", "lambda: 0",
+                    "LessThan(Symbol('s0'), Mul(Integer(99999999999999999999), Symbol('s0')))",
                     "Mul(Integer(9223372036854775807), Integer(2))"));
 
 TEST(BadSreprDepth, IsLimited) {
