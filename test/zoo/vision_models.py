@@ -1,27 +1,18 @@
 """torchvision: classification, segmentation, detection up to raw boxes, video, optical flow."""
 
-import glob
-import importlib.util
 import os
+import sys
 
 import torch
 
 from entry import Entry, randn
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../kernels_portable/cases"))
 
-def _has_operators():
-    """Whether torchvision's operators in C++ are for this PyTorch; they are loaded then."""
-    folder = os.path.dirname(importlib.util.find_spec("torchvision").origin)
-    try:
-        for library in glob.glob(f"{folder}/_C*.so"):
-            torch.ops.load_library(library)
-    except OSError:
-        return False
-    return hasattr(torch.ops.torchvision, "nms")
-
+import torchvision_operators  # noqa: E402
 
 # Elsewhere its models only need the schemas.
-if not _has_operators():
+if not torchvision_operators.load():
     _LIBRARY = torch.library.Library("torchvision", "DEF")
     for _name in ("nms", "qnms"):
         _LIBRARY.define(f"{_name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
