@@ -234,6 +234,7 @@ int64_t most_chosen(const Node& node, const SymRanges& ranges) {
     sizes = {sizes.at(static_cast<size_t>(wrap_dim(node.arg("dim").to_int(), rank)))};
   }
   if (node.is("aten::masked_select")) sizes = broadcast(sizes, node.args[1].value()->type.sizes);
+  if (node.is("torchvision::nms")) sizes.resize(1);  // Boxes, not their numbers.
   if (node.is("aten::combinations")) {
     constexpr int64_t kMost = 64;
     sizes.assign(static_cast<size_t>(std::clamp<int64_t>(node.arg("r").to_int(), 0, kMost)),
@@ -242,18 +243,33 @@ int64_t most_chosen(const Node& node, const SymRanges& ranges) {
   return TensorType(ScalarType::kBool, sizes).numel().range(ranges).max;
 }
 
+// The most that dimension `d` of a part of a tensor, whose place or size depends on data, can have;
+// kUnbounded for results of other calls.
+int64_t most_of_part(const Node& node, size_t d, const SymRanges& ranges) {
+  static const std::set<std::string_view> kParts = {"aten::narrow", "aten::slice.Tensor",
+                                                    "aten::split_with_sizes", "aten::split.sizes",
+                                                    "aten::unsafe_split_with_sizes"};
+  if (kParts.count(node.target()) == 0) return SymRange::kUnbounded;
+  const TensorType& from = node.args.at(0).value()->type;
+  return d < from.rank() ? from.sizes[d].range(ranges).max : SymRange::kUnbounded;
+}
+
 // Bounds data-dependent sizes by the number of elements that are selected from, where the program
 // states no bound.
 void bound_choices(Graph& graph) {
   for (Graph* each : all_graphs(graph)) {
     for (const auto& node : each->nodes) {
-      if (node->outputs.empty() || node->outputs[0]->kind != ValueKind::kTensor) continue;
-      const TensorType& type = node->outputs[0]->type;
-      for (const Sym& size : type.sizes) {
-        if (size.is_int() || !is_unbacked(size.text())) continue;
-        const auto range = graph.ranges.find(size.text());
-        if (range == graph.ranges.end() || range->second.max != SymRange::kUnbounded) continue;
-        range->second.max = std::max(range->second.min, most_chosen(*node, graph.ranges));
+      for (const Value* output : node->outputs) {
+        if (output->kind != ValueKind::kTensor) continue;
+        for (size_t d = 0; d < output->type.rank(); ++d) {
+          const Sym& size = output->type.sizes[d];
+          if (size.is_int() || !is_unbacked(size.text())) continue;
+          const auto range = graph.ranges.find(size.text());
+          if (range == graph.ranges.end() || range->second.max != SymRange::kUnbounded) continue;
+          int64_t most = most_of_part(*node, d, graph.ranges);
+          if (output == node->outputs[0]) most = std::min(most, most_chosen(*node, graph.ranges));
+          range->second.max = std::max(range->second.min, most);
+        }
       }
     }
   }

@@ -72,6 +72,21 @@ TEST(Bounds, WhatAMaskChoosesIsAtMostAll) {
   EXPECT_TRUE(warnings.empty());
 }
 
+TEST(Bounds, SuppressionKeepsAtMostAllBoxes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range u0 = [0, inf]
+  input %boxes: float32[s0, 4]
+  input %scores: float32[s0]
+  %y: int64[u0] = torchvision::nms(%boxes, %scores, 0.5)
+  return %y
+})");
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {}, warnings);
+  EXPECT_EQ(graph->ranges.at("u0").max, 9);
+  EXPECT_TRUE(warnings.empty());
+}
+
 TEST(Bounds, SlicesAreAtMostAsManyAsThereAre) {
   const auto graph = parse_graph(R"(graph "g" {
   range s0 = [2, 9]
@@ -89,6 +104,30 @@ TEST(Bounds, SlicesAreAtMostAsManyAsThereAre) {
   EXPECT_EQ(graph->ranges.at("u0").max, 9);
   EXPECT_EQ(graph->ranges.at("u1").max, 3);
   EXPECT_EQ(graph->ranges.at("u2").max, 9 * 3);
+}
+
+// Mixtures of experts give each expert as many rows as data say.
+TEST(Bounds, PartsAreAtMostTheWhole) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range u0 = [0, inf]
+  range u1 = [0, inf]
+  range u2 = [0, inf]
+  range u3 = [0, inf]
+  input %x: float32[4, 2*s0]
+  input %n: int(u0)
+  input %m: int(u1)
+  %a: float32[4, u0], %b: float32[4, u1] = aten::split_with_sizes(%x, [%n, %m], 1)
+  %c: float32[u2, 2*s0] = aten::narrow(%x, 0, %n, %m)
+  %d: float32[u3] = aten::full([%m], 1.0)
+  return %a, %b, %c, %d
+})");
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {}, warnings);
+  EXPECT_EQ(graph->ranges.at("u0").max, 2 * 9);
+  EXPECT_EQ(graph->ranges.at("u1").max, 2 * 9);
+  EXPECT_EQ(graph->ranges.at("u2").max, 4);
+  EXPECT_EQ(graph->ranges.at("u3").max, SymRange::kUnbounded);
 }
 
 TEST(Bounds, HowOftenAConstantRepeatsIsKnown) {
