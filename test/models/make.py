@@ -58,6 +58,7 @@ decoder
 untouched
 complex_calls
 dynamic_calls
+detection
 """.split()
 FULL_SOURCES = (
     "mobilenet_v2 mobilenet_v3_small resnet18 inception unet vit_tiny bert_mini llama".split()
