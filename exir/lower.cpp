@@ -113,6 +113,11 @@ bool is_weight_in_groups(const Node& node) {
   };
   return is_known("input") && is_known("scales") && is_known("zero_points");
 }
+// Weights of 8-bit floats, which constant folding decodes whatever the runtime.
+bool is_fixed_look_up(const Node& node) {
+  constexpr int kSteps = 16;
+  return node.is("taper::look_up") && is_fixed(node.arg(0).value(), kSteps);
+}
 // Rules that emit operators of this runtime; for ExecuTorch, which does not have them, those that
 // replace them. Attention that a backend has left in parts may still be delegated in parts.
 const Decompositions& own_rules(const LowerOptions& options) {
@@ -125,7 +130,7 @@ const Decompositions& own_rules(const LowerOptions& options) {
       joined({&recurrent_layer_rules(), &scan_rules(), &scattered_bag_rules()});
   static const Decompositions own = joined({&with_backends, &attention_operator_rules()});
   static const Decompositions for_executorch =
-      joined({&fourier_product_rules(), &executorch_rules()});
+      joined({&fourier_product_rules(), &executorch_rules(), &look_up_rules()});
   if (options.for_executorch) return for_executorch;
   return options.backends.empty() ? own : with_backends;
 }
@@ -149,7 +154,7 @@ int run_keep_assertions(Graph& graph, Lowering& lowering) {
 }
 // Whether a node stays as it is until backends have been asked.
 bool stays_for_now(const Node& node, const Graph& graph, const LowerOptions& options) {
-  return stays_whole(node) || is_weight_in_groups(node) ||
+  return stays_whole(node) || is_weight_in_groups(node) || is_fixed_look_up(node) ||
          (!options.for_executorch && (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
          any_backend(options, [&](const BackendCompiler& backend) {
            return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);

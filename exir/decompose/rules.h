@@ -35,6 +35,7 @@ const Decompositions& encoder_rules();
 const Decompositions& factory_rules();
 const Decompositions& factor_rules();
 const Decompositions& gamma_rules();
+const Decompositions& float8_rules();
 const Decompositions& grid_rules();
 const Decompositions& index_rules();
 const Decompositions& linalg_rules();
@@ -61,6 +62,8 @@ const Decompositions& special_rules();
 const Decompositions& fourier_product_rules();
 // What ExecuTorch's kernels refuse into what they take.
 const Decompositions& executorch_rules();
+// Of taper::look_up into an index, for runtimes that lack it.
+const Decompositions& look_up_rules();
 // Into operators that only this runtime has; they take precedence.
 const Decompositions& attention_operator_rules();
 const Decompositions& scan_rules();

@@ -1,4 +1,5 @@
-// The numbers that PyTorch's files give to element types (torch/_export/serde/schema.py).
+// The numbers that PyTorch's files give to element types (torch/_export/serde/schema.py). Those of
+// 8-bit floats are in exir/ops/float8.h.
 
 #pragma once
 
@@ -22,11 +23,6 @@ enum DtypeCode : int64_t {
   kBoolCode = 12,
   kBFloat16Code = 13,
   kUInt16Code = 28,
-  kFloat8E4m3fnCode = 29,
-  kFloat8E5m2Code = 30,
-  kFloat8E4m3fnuzCode = 31,
-  kFloat8E5m2fnuzCode = 32,
-  kFloat8E8m0fnuCode = 33,
   kUInt32Code = 34,
   kUInt64Code = 35,
 };

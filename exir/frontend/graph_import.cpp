@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "exir/frontend/argument_import.h"
-#include "exir/frontend/float8.h"
 #include "exir/ir/registry.h"
+#include "exir/ops/float8.h"
 #include "exir/ops/import_target.h"
 
 namespace taper::exir {
@@ -22,8 +22,19 @@ constexpr std::string_view kHigherOrder = "higher_order::";
 std::string_view name_of(Json json) { return json_text(json_need(json, "name"), "name"); }
 
 [[noreturn]] void refuse_float8(const std::string& why) {
-  refuse("unknown-dtype", "has an 8-bit float, which is supported for weights alone; here " + why,
+  refuse("unknown-dtype", "has an 8-bit float, which can be stored, moved and cast; here " + why,
          {}, "convert it to float32 or float16 where it is used");
+}
+
+// Operators that read the numbers of 8-bit floats: they get them as float32.
+bool reads_float8(std::string_view target) {
+  constexpr std::string_view kReaders[] = {
+      "aten::_to_copy", "aten::to.device", "aten::to.dtype",   "aten::to.dtype_layout",
+      "aten::to.other", "aten::type_as",   "aten::_scaled_mm", "torchao::dequantize_mx"};
+  return std::find(std::begin(kReaders), std::end(kReaders), target) != std::end(kReaders);
+}
+bool casts_to_float8(std::string_view target) {
+  return reads_float8(target) && !target.starts_with("torchao::") && target != "aten::_scaled_mm";
 }
 
 // An argument as the file gives it.
@@ -52,6 +63,7 @@ class NodeImporter {
     std::vector<Argument> args;
     if (known_) {
       args = bind(*schema);
+      if (reads_float8(target_)) decode_float8(args);
     } else {
       schema = make_schema(&args);
     }
@@ -59,6 +71,7 @@ class NodeImporter {
     node_->source = scope_.context().source(json_);
     for (const Json& output : outputs_) define_output(output, *node_);
     if (known_) check_outputs(*node_);
+    if (known_ && casts_to_float8(target_)) encode_float8(*node_);
     check_float8(*node_);
     node_->name = node_name();
     refuse_unknown(*node_);
@@ -123,18 +136,75 @@ class NodeImporter {
     return tensor && scope_.context().float8.count(scope_.use(name_of(*tensor))) != 0;
   }
 
-  // Only results whose elements come from weights are 8-bit floats; nothing is rounded to them.
+  // 0 if the value is no 8-bit float.
+  int64_t float8_code(const Value* value) const {
+    const auto& float8 = scope_.context().float8;
+    const auto found = float8.find(value);
+    return found == float8.end() ? 0 : found->second;
+  }
+
+  void decode_float8(std::vector<Argument>& args) {
+    for (Argument& arg : args) {
+      const int64_t code = arg.is_value() ? float8_code(arg.value()) : 0;
+      if (code == 0) continue;
+      Graph& graph = scope_.graph();
+      Node* node = graph.append(graph.operators()->find("taper::decode_float8"), {arg, code});
+      node->source = scope_.context().source(json_);
+      node->name = arg.value()->name + "_decoded";
+      TensorType type = arg.value()->type;
+      type.dtype = ScalarType::kFloat;
+      Value* numbers = graph.new_tensor(node->name, std::move(type));
+      add_output(*node, numbers);
+      arg = numbers;
+    }
+  }
+
+  // A cast whose result is an 8-bit float becomes the operator that rounds to those.
+  void encode_float8(Node& node) const {
+    const int64_t code = node.outputs.size() == 1 ? float8_code(node.outputs[0]) : 0;
+    if (code == 0) return;
+    node.schema = scope_.graph().operators()->find("taper::encode_float8");
+    node.args = {node.args[0], code};
+  }
+
+  // What remains moves codes, and those of one format alone.
   void check_float8(const Node& node) const {
     const auto& float8 = scope_.context().float8;
-    if (float8.empty()) return;
-    bool reads = false;
-    for_each_value(node, [&](const Value* value) { reads = reads || float8.count(value) != 0; });
-    if (reads && target_ == "aten::view.dtype") refuse_float8("its bits are read");
-    for (const Value* output : node.outputs) {
-      if (float8.count(output) != 0 && !only_moves_elements(target_)) {
-        refuse_float8("it is computed");
-      }
+    if (float8.empty() || node.is("taper::encode_float8") || target_ == "aten::view.dtype" ||
+        target_.starts_with(kHigherOrder) || makes_zeros(node)) {
+      return;
     }
+    bool mixes = false, has_any = false;
+    int64_t code = 0;
+    const auto look = [&](const Value* value) {
+      const int64_t each = float8_code(value);
+      has_any = has_any || each != 0;
+      mixes = mixes || (each == 0 ? is_floating(value->type.dtype) : code != 0 && code != each);
+      if (each != 0) code = each;
+    };
+    for_each_value(node, look);
+    for (const Value* output : node.outputs) look(output);
+    const bool moves = only_moves_elements(target_) || reads_sizes(target_);
+    if (!has_any || (moves && !mixes)) return;
+    refuse_float8("numbers are computed from it");
+  }
+
+  // The code of 0 is 0.
+  static bool makes_zeros(const Node& node) {
+    constexpr std::string_view kMakers[] = {
+        "aten::zeros",      "aten::zeros_like", "aten::new_zeros", "aten::empty.memory_format",
+        "aten::empty_like", "aten::new_empty",  "aten::full",      "aten::full_like",
+        "aten::new_full"};
+    if (std::find(std::begin(kMakers), std::end(kMakers), node.target()) == std::end(kMakers)) {
+      return false;
+    }
+    if (node.schema->find("fill_value") < 0) return true;
+    const Argument& value = node.arg("fill_value");
+    return !value.is_value() && value.to_double() == 0;
+  }
+
+  static bool reads_sizes(std::string_view target) {
+    return target.starts_with("aten::sym_") || target.starts_with("aten::_assert");
   }
 
   std::string node_name() const {
@@ -386,7 +456,6 @@ Argument import_input(Json argument, Scope& scope) {
   } else {
     return read_argument(argument, scope);
   }
-  if (scope.context().float8.erase(value) != 0) refuse_float8("it is an input");
   value->role = ValueRole::kInput;
   return value;
 }

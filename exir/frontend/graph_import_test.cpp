@@ -236,5 +236,98 @@ TEST(HigherOrder, NestingIsLimited) {
   EXPECT_NE(failure_of([&] { OneNode("torch.ops.my.op.default", named("g", body)); }), "");
 }
 
+// Imports one node whose arguments are the float32[2] a, e of float8_e5m2 and f of float8_e4m3fn.
+class Float8Node {
+ public:
+  Float8Node(const std::string& target, const std::string& inputs, const std::string& output)
+      : text_(program(target, inputs, output)),
+        document_(test::blob_of(text_), "model.json"),
+        budget_(1 << 20),
+        graph_(builtin_operators()),
+        context_(budget_),
+        scope_(graph_, document_.root(), context_) {
+    for (const Json input : json_array(json_need(document_.root(), "inputs"), "inputs")) {
+      graph_.inputs.push_back(import_input(input, scope_));
+    }
+    import_nodes(document_.root(), scope_);
+  }
+  std::string calls() const {
+    std::string all;
+    for (const auto& node : graph_.nodes) all += std::string(node->target()) + " ";
+    return all;
+  }
+  const Node& last() const { return *graph_.nodes.back(); }
+
+ private:
+  static std::string program(const std::string& target, const std::string& inputs,
+                             const std::string& output) {
+    const auto meta = [](int dtype) {
+      return R"({"dtype": )" + std::to_string(dtype) +
+             R"(, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}]})";
+    };
+    return R"({"inputs": [{"as_tensor": {"name": "a"}}, {"as_tensor": {"name": "e"}}, )"
+           R"({"as_tensor": {"name": "f"}}], "nodes": [{"target": ")" +
+           target + R"(", "inputs": [)" + inputs + R"(], "outputs": [{"as_tensor": {"name": ")" +
+           output + R"("}}], "metadata": {}}], "tensor_values": {"a": )" + meta(7) + R"(, "y": )" +
+           meta(7) + R"(, "e": )" + meta(30) + R"(, "g": )" + meta(30) + R"(, "f": )" + meta(29) +
+           R"(}, "sym_int_values": {}, "outputs": []})";
+  }
+
+  std::string text_;
+  JsonDocument document_;
+  Budget budget_;
+  Graph graph_;
+  ImportContext context_;
+  Scope scope_;
+};
+
+std::string tensor(const std::string& name) {
+  return R"({"as_tensor": {"name": ")" + name + "\"}}";
+}
+std::string cast(const std::string& from, int dtype) {
+  return named("self", tensor(from)) + ", " +
+         named("dtype", R"({"as_scalar_type": )" + std::to_string(dtype) + "}");
+}
+
+TEST(Float8Nodes, CastsDecodeAndEncode) {
+  const Float8Node from("torch.ops.aten.to.dtype", cast("e", 7), "y");
+  EXPECT_EQ(from.calls(), "taper::decode_float8 aten::to.dtype ");
+  const Float8Node to("torch.ops.aten._to_copy.default", cast("a", 30), "g");
+  EXPECT_EQ(to.calls(), "taper::encode_float8 ");
+  EXPECT_EQ(to.last().args[1].to_int(), 30);
+  EXPECT_EQ(to.last().outputs[0]->type.dtype, ScalarType::kByte);
+  const Float8Node both("torch.ops.aten._to_copy.default", cast("f", 30), "g");
+  EXPECT_EQ(both.calls(), "taper::decode_float8 taper::encode_float8 ");
+}
+
+TEST(Float8Nodes, MovesKeepCodes) {
+  const Float8Node moved("torch.ops.aten.alias.default", named("self", tensor("e")), "g");
+  EXPECT_EQ(moved.calls(), "aten::alias ");
+  EXPECT_EQ(moved.last().outputs[0]->type.dtype, ScalarType::kByte);
+}
+
+TEST(Float8Nodes, ZerosAreMadeOfAnyTensor) {
+  const auto full = [](const std::string& value) {
+    return named("self", tensor("a")) + ", " + named("fill_value", R"({"as_int": )" + value + "}") +
+           ", " + named("dtype", R"({"as_scalar_type": 30})");
+  };
+  const Float8Node zeros("torch.ops.aten.full_like.default", full("0"), "g");
+  EXPECT_EQ(zeros.calls(), "aten::full_like ");
+  EXPECT_NE(failure_of([&] { Float8Node("torch.ops.aten.full_like.default", full("1"), "g"); }),
+            "");
+}
+
+TEST(Float8Nodes, ArithmeticAndMixedMovesAreRefused) {
+  const auto failure = [](const std::string& target, const char* name, const char* left,
+                          const char* right) {
+    const std::string inputs = named("self", tensor(left)) + ", " + named(name, tensor(right));
+    return failure_of([&] { Float8Node("torch.ops.aten." + target, inputs, "g"); });
+  };
+  const char* kWhy = "has an 8-bit float, which can be stored, moved and cast";
+  EXPECT_NE(failure("add.Tensor", "other", "e", "e").find(kWhy), std::string::npos);
+  EXPECT_NE(failure("copy_.default", "src", "e", "a").find(kWhy), std::string::npos);
+  EXPECT_NE(failure("copy_.default", "src", "e", "f").find(kWhy), std::string::npos);
+}
+
 }  // namespace
 }  // namespace taper::exir

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "exir/frontend/dtype_code.h"
-#include "exir/frontend/float8.h"
 #include "exir/frontend/tensor_meta.h"
+#include "exir/ops/float8.h"
 
 namespace taper::exir {
 namespace {
@@ -487,11 +487,6 @@ class PickleMachine {
 };
 
 void set_elements(TensorView& view, int64_t dtype) {
-  if (float8_holder(dtype)) {
-    view.float8 = dtype;
-    view.dtype = ScalarType::kByte;
-    return;
-  }
   view.dtype = import_part_dtype(dtype);
   if (!complex_part(dtype)) return;
   view.pairs = true;

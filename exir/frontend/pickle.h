@@ -25,7 +25,6 @@ struct TensorView {
   std::vector<int64_t> strides;
   int64_t offset = 0;
   std::string storage;  // The member that holds the bytes, relative to the archive's root.
-  int64_t float8 = 0;   // The code of the dtype if the elements are 8-bit floats; dtype is a byte.
   bool pairs = false;   // Complex: the last dimension holds the real and the imaginary part.
 };
 

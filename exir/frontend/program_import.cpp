@@ -107,6 +107,7 @@ class ProgramImporter {
   void import_one_input(Json input, const JsonVariant& spec) {
     if (spec.key == "user_input" || spec.key == "constant_input") {
       graph_->inputs.push_back(import_input(input, scope_));
+      refuse_float8(graph_->inputs.back(), "takes");
     } else if (spec.key == "token") {
       scope_.define_token(tensor_name(input, spec));
     } else if (spec.key == "parameter") {
@@ -119,6 +120,16 @@ class ProgramImporter {
       refuse("unsupported-input",
              "has an input of the kind " + in_quotes(spec.key) + ", which cannot be compiled");
     }
+  }
+
+  void refuse_float8(const Argument& arg, const char* does) const {
+    for_each_value(arg, [&](const Value* value) {
+      if (context_.float8.count(value) == 0) return;
+      refuse("unknown-dtype",
+             std::string(does) + " 8-bit floats in " + in_quotes(value->name) +
+                 ", which only a program's inside may have",
+             {}, "cast it from or to float32 or float16 in the model");
+    });
   }
 
   // The input's name. Throws Failure if the graph and the signature disagree.
@@ -183,11 +194,7 @@ class ProgramImporter {
   void import_output(const JsonVariant& spec) {
     if (spec.key == "user_output") {
       graph_->outputs.push_back(read_argument(json_need(spec.value, "arg"), scope_));
-      for_each_value(graph_->outputs.back(), [&](const Value* value) {
-        if (context_.float8.count(value) == 0) return;
-        refuse("unknown-dtype", "returns 8-bit floats, which are supported for weights alone", {},
-               "convert the result to float32 or float16");
-      });
+      refuse_float8(graph_->outputs.back(), "returns");
     } else if (spec.key == "buffer_mutation") {
       add_mutation(spec.value, state("buffer", text_of(spec.value, "buffer_name")));
     } else if (spec.key == "parameter_mutation") {

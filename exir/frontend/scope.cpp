@@ -2,9 +2,9 @@
 
 #include "exir/frontend/scope.h"
 
-#include "exir/frontend/float8.h"
 #include "exir/frontend/sym_srepr.h"
 #include "exir/frontend/tensor_meta.h"
+#include "exir/ops/float8.h"
 
 namespace taper::exir {
 namespace {
@@ -80,8 +80,7 @@ TensorType read_tensor_type(Json meta, ImportContext& context) {
   const int64_t code = json_int(json_need(meta, "dtype"), "dtype");
   const std::optional<ScalarType> part = complex_part(code);
   if (part) sizes.syms.push_back(2);
-  const std::optional<ScalarType> holder = float8_holder(code);
-  TensorType type(holder ? *holder : import_part_dtype(code), std::move(sizes.syms));
+  TensorType type(import_part_dtype(code), std::move(sizes.syms));
   type.pairs = part.has_value();
   if (!json_find(meta, "strides")) return type;
   Quantities strides = read_quantities(meta, "strides", context);
@@ -185,8 +184,8 @@ Value* Scope::make_typed(std::string_view name, ValueKind kind, Json meta) {
   try {
     if (kind == ValueKind::kTensor) {
       Value* tensor = graph_.new_tensor(name, read_tensor_type(meta, context_));
-      if (float8_holder(json_int(json_need(meta, "dtype"), "dtype")))
-        context_.float8.insert(tensor);
+      const int64_t code = json_int(json_need(meta, "dtype"), "dtype");
+      if (find_float8(code) != nullptr) context_.float8.emplace(tensor, code);
       return tensor;
     }
     Value* value = graph_.new_value(name, kind);

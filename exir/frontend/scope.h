@@ -40,8 +40,8 @@ struct ImportContext {
   // Values whose type could not be read. Nodes that use them are refused without another
   // diagnostic.
   std::unordered_set<const Value*> unknown;
-  // Values that are 8-bit floats in PyTorch and wider ones here.
-  std::unordered_set<const Value*> float8;
+  // Values that are 8-bit floats in PyTorch and bytes here, with the codes of their dtypes.
+  std::unordered_map<const Value*, int64_t> float8;
 
  private:
   std::unordered_map<std::string_view, Sym> expressions_;

@@ -7,6 +7,7 @@
 
 #include "exir/frontend/dtype_code.h"
 #include "exir/frontend/refuse.h"
+#include "exir/ops/float8.h"
 
 namespace taper::exir {
 namespace {
@@ -22,11 +23,6 @@ constexpr DtypeName kForeignTypes[] = {
     {kComplexHalfCode, "complex32"},
     {kComplexFloatCode, "complex64"},
     {kComplexDoubleCode, "complex128"},
-    {kFloat8E4m3fnCode, "float8_e4m3fn"},
-    {kFloat8E5m2Code, "float8_e5m2"},
-    {kFloat8E4m3fnuzCode, "float8_e4m3fnuz"},
-    {kFloat8E5m2fnuzCode, "float8_e5m2fnuz"},
-    {kFloat8E8m0fnuCode, "float8_e8m0fnu"},
 };
 
 using Order = std::vector<uint8_t>;
@@ -83,6 +79,7 @@ std::optional<Order> find_order(const std::vector<Number>& sizes,
 }  // namespace
 
 ScalarType import_dtype(int64_t code) {
+  if (find_float8(code) != nullptr) return ScalarType::kByte;
   switch (code) {
     case kByteCode:
       return ScalarType::kByte;

@@ -15,8 +15,8 @@ namespace taper::exir {
 // The most dimensions that a tensor in a file may have.
 constexpr size_t kHighestRank = 64;
 
-// The dtype with this code in the file. Throws Failure naming the dtype ("float8_e5m2") if it is
-// not supported or complex.
+// The dtype with this code in the file; 8-bit floats are bytes (exir/ops/float8.h). Throws Failure
+// naming the dtype ("complex32") if it is not supported or complex.
 ScalarType import_dtype(int64_t code);
 
 // The dtype of the real and imaginary parts if the code is that of a complex dtype, else nullopt.

@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "exir/frontend/float8.h"
 #include "exir/frontend/tensor_meta.h"
 
 namespace taper::exir {
@@ -153,12 +152,14 @@ TensorView TensorStore::view_of(const Entry& entry) const {
   const std::optional<Json> pickled = json_find(entry.config, "use_pickle");
   const std::optional<Json> meta = json_find(entry.config, "tensor_meta");
   if (!meta || (pickled && json_bool(*pickled, "use_pickle"))) {
-    refuse("unsupported-weights",
-           "is saved as a Python object (a tensor subclass or a custom class)"
-           "; only plain dense tensors can be read",
-           {},
-           "if it is a weight of torchao, call run_decompositions() on the exported program before "
-           "saving it, or torchao.utils.unwrap_tensor_subclass(model) before exporting it");
+    refuse(
+        "unsupported-weights",
+        "is saved as a Python object (a tensor subclass or a custom class)"
+        "; only plain dense tensors can be read",
+        {},
+        "if it is a weight of torchao, call run_decompositions() on the exported program before "
+        "saving it, or torchao.utils.unwrap_tensor_subclass(model) before exporting it; in NVFP4, "
+        "quantise with ExecuTorch's ExportableNVFP4Config, and do the first");
   }
   TensorView view;
   view.sizes = static_ints(*meta, "sizes");
@@ -188,14 +189,6 @@ TensorData TensorStore::copy_dense(const TensorView& view, const Blob& storage, 
   return copy = own_bytes(std::move(bytes));
 }
 
-TensorData TensorStore::copy_float8(const TensorView& view, const Blob& storage, uint64_t numel) {
-  if (numel > UINT64_MAX / 3) bad_weights("has impossible sizes");
-  budget_->take_bytes(3 * numel, view.storage);
-  std::vector<uint8_t> elements(numel);
-  gather(view, storage.bytes.data(), 1, elements.data());
-  return own_bytes(widen_float8(view.float8, elements));
-}
-
 // The number of storage elements that the window spans, from its first element to its last.
 // REQUIRES: check_window passed, and no size is 0.
 static size_t span_of(const TensorView& view) {
@@ -213,11 +206,6 @@ TensorStore::Tensor TensorStore::load(std::string_view name) {
   const size_t item = element_size(view.dtype);
   const Blob& bytes = storage(view.storage);
   const uint64_t numel = check_window(view, bytes.bytes.size() / item);
-  if (view.float8 != 0) {
-    out.type.dtype = *float8_holder(view.float8);
-    if (numel > 0) out.data = copy_float8(view, bytes, numel);
-    return out;
-  }
   if (numel == 0) return out;
   const std::optional<std::vector<uint8_t>> order = dense_order(view.sizes, view.strides);
   const uint8_t* start = bytes.bytes.data() + static_cast<uint64_t>(view.offset) * item;

@@ -47,7 +47,6 @@ class TensorStore {
   TensorView view_of(const Entry& entry) const;
   const Blob& storage(const std::string& path);
   TensorData copy_dense(const TensorView& view, const Blob& storage, uint64_t numel);
-  TensorData copy_float8(const TensorView& view, const Blob& storage, uint64_t numel);
 
   Budget* budget_;
   std::string folder_;                   // Folder of the storages, with a slash at its end.

@@ -28,7 +28,6 @@ constexpr Reason kReasons[] = {
     {"int8pack", "opaque packed weights: quantise with quantized_decomposed operators (PT2E)"},
     {"4bit", "opaque packed weights: quantise with quantized_decomposed operators (PT2E)"},
     {"moe_ffn", "opaque packed weights: write the experts with matrix products"},
-    {"_scaled_mm", "takes 8-bit floats, which the file format does not have"},
     {"quantized_",
      "a cell of eager-mode quantisation: quantise with quantized_decomposed operators (PT2E)"},
     {"sparse", "sparse tensors: make them dense, or use index_add and scatter_add"},

@@ -155,7 +155,7 @@ std::string input_text(const SchemaArg& schema, const Argument& arg) {
          ", \"kind\": " + (schema.keyword_only ? "2}" : "1}");
 }
 
-std::string tensor_meta_text(const TensorType& type) {
+std::string tensor_meta_text(const TensorType& type, int64_t float8) {
   std::vector<std::string> sizes, strides;
   const size_t rank = type.pairs ? type.rank() - 1 : type.rank();
   std::vector<int64_t> steps(rank, 1);
@@ -177,7 +177,8 @@ std::string tensor_meta_text(const TensorType& type) {
             : dtype == ScalarType::kFloat ? ScalarType::kComplexFloat
                                           : ScalarType::kComplexHalf;
   }
-  return "{\"dtype\": " + std::to_string(dtype_code(dtype)) + ", \"sizes\": " + list_text(sizes) +
+  const int64_t code = float8 != 0 ? float8 : dtype_code(dtype);
+  return "{\"dtype\": " + std::to_string(code) + ", \"sizes\": " + list_text(sizes) +
          ", \"requires_grad\": false, \"device\": {\"type\": \"cpu\", \"index\": null}, " +
          "\"strides\": " + list_text(strides) +
          ", \"storage_offset\": {\"as_int\": 0}, \"layout\": 7}";

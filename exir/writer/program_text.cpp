@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "exir/frontend/refuse.h"
-#include "exir/ops/import_target.h"
+#include "exir/ops/float8.h"
 #include "exir/writer/json_text.h"
 #include "exir/writer/node_text.h"
 
@@ -83,6 +83,7 @@ class Changer {
     for (const auto& node : imported.nodes) {
       for (const Value* output : node->outputs) {
         original_results_.insert(output->name);
+        imported_[output->name] = node.get();
         if (output->kind == ValueKind::kTensor) originals_.push_back(output);
       }
     }
@@ -180,6 +181,8 @@ class Changer {
     saved.fqn = json_unquote(json_required(spec.value, fqn_key));
     saved.parameter = spec.key == "parameter";
     saved.with_weights = saved.parameter || json_member(spec.value, "persistent") == "true";
+    const auto code = std::stoll(std::string(json_required(metas_.at(name), "dtype")));
+    if (find_float8(code) != nullptr) saved.float8 = code;
     fqns_.insert(saved.fqn);
     out_.saved.push_back(saved);
     return true;
@@ -221,7 +224,7 @@ class Changer {
         continue;
       }
       add_new_up_to(found->second);
-      nodes.push_back(changed_node(text, *graph_.nodes[found->second]));
+      nodes.push_back(changed_node(text, *graph_.nodes[found->second], *imported_.at(result)));
     }
     add_new_up_to(graph_.nodes.size());
     nodes_ = list_text(nodes);
@@ -244,7 +247,8 @@ class Changer {
     return item == 0 ? &last : nullptr;
   }
 
-  std::string changed_node(std::string_view text, const Node& node) const {
+  // `was` is the node as the front end read it, which may call another operator than the file does.
+  std::string changed_node(std::string_view text, const Node& node, const Node& was) const {
     std::vector<std::string> inputs;
     std::set<std::string> given;
     bool changed = false;
@@ -258,7 +262,10 @@ class Changer {
       const Argument* arg = argument_of(node, name, i, is_list);
       std::vector<std::string> names;
       collect_names(given_arg, &names);
-      if (arg == nullptr || names == names_in(*arg)) {
+      const Argument* before = argument_of(was, name, i, is_list);
+      const bool is_same =
+          before != nullptr && arg != nullptr && names_in(*before) == names_in(*arg);
+      if (arg == nullptr || is_same || names == names_in(*arg)) {
         inputs.emplace_back(texts[i]);
         continue;
       }
@@ -267,7 +274,8 @@ class Changer {
     }
     for (size_t i = 0; i < node.args.size(); ++i) {  // A bias where there was none.
       const SchemaArg& declared = node.schema->args[i];
-      const bool is_new = node.args[i].is_value() && given.count(declared.name) == 0;
+      const bool was_given = i < was.args.size() && was.args[i].is_value();
+      const bool is_new = node.args[i].is_value() && !was_given && given.count(declared.name) == 0;
       if (!is_new || given.count("") != 0 || node.schema->name.find("::") == std::string::npos ||
           node.schema->name.starts_with("python::") ||
           node.schema->name.starts_with("higher_order::")) {
@@ -278,7 +286,7 @@ class Changer {
     }
     std::string out(text);
     if (changed) out = with_member(out, "inputs", list_text(inputs));
-    if (import_target(json_unquote(json_required(text, "target"))) != node.target()) {
+    if (was.target() != node.target()) {
       out = with_member(out, "target", json_quote(target_text(node.target())));
     }
     return out;
@@ -384,6 +392,7 @@ class Changer {
   std::map<std::string, const Value*> constants_;
   std::map<std::string, std::string> metas_;  // Of tensors, by name.
   std::map<std::string, std::string_view> metadata_;
+  std::map<std::string, const Node*> imported_;  // By the names of results.
   std::set<std::string> original_results_, original_inputs_, fqns_;
   std::string inputs_, input_specs_, nodes_, outputs_, output_specs_;
   ProgramText out_;

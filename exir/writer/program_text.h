@@ -16,6 +16,7 @@ struct SavedWeight {
   std::string fqn;
   bool parameter = false;
   bool with_weights = true;  // Not a constant or a buffer that is not persistent.
+  int64_t float8 = 0;        // The code of the dtype if the bytes are 8-bit floats.
 };
 
 struct ProgramText {

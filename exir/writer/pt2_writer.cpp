@@ -40,7 +40,7 @@ class Store {
 
   void add(const SavedWeight& saved) {
     const std::string quoted = json_quote(saved.fqn);
-    const std::string meta = tensor_meta_text(saved.value->type);
+    const std::string meta = tensor_meta_text(saved.value->type, saved.float8);
     const std::string path = json_quote(path_of(*saved.value));
     if (!list_.empty()) list_ += ", ";
     list_ += quoted + ": ";

@@ -71,6 +71,37 @@ class EightBits(nn.Module):
         )
 
 
+FORMATS = ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")
+
+
+class Casts(nn.Module):
+    """To each format of 8-bit floats and from it; their bits are read and written."""
+
+    def forward(self, x, codes):
+        out = []
+        for name in FORMATS:
+            dtype = getattr(torch, "float8_" + name)
+            out.append(x.to(dtype).view(torch.uint8))
+            out.append(codes.view(dtype).float())
+        again = x.half().to(torch.float8_e5m2).to(torch.float8_e4m3fn)
+        return torch.stack(out[::2]), torch.stack(out[1::2]), again.bfloat16()
+
+
+def near_float8():
+    """The numbers of each format and halves between them, their neighbours, and what is special."""
+    lines = [torch.tensor([0.0, torch.inf, torch.nan, 465, 480, 61439, 3e38, 1e-40])]
+    for name in FORMATS:
+        dtype = getattr(torch, "float8_" + name)
+        numbers = torch.arange(0, 255, 9, dtype=torch.uint8).view(dtype).float()
+        numbers = numbers[torch.isfinite(numbers)]
+        after = torch.arange(1, 255, 9, dtype=torch.uint8).view(dtype).float()[: len(numbers)]
+        lines += [numbers, numbers / 2 + after / 2]
+    line = torch.cat(lines)
+    bits = line.view(torch.int32)
+    near = torch.cat([bits, bits + 1, bits - 1]).view(torch.float32)
+    return torch.cat([near, -near])
+
+
 def models(full):
     x = randn(3, 4, seed=1)
     i = randint(5, 3, 4, seed=2)
@@ -83,4 +114,5 @@ def models(full):
         Model("float16", Half(torch.float16), (picture, f16), scale=50),
         Model("bfloat16", Half(torch.bfloat16), (picture, bf16), scale=400),
         Model("float8", EightBits(), (x,), scale=100),
+        Model("float8_casts", Casts(), (near_float8(), torch.arange(256, dtype=torch.uint8))),
     ]

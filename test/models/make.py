@@ -54,6 +54,7 @@ final_states
 quantised
 quantised_parts
 zero_points
+formats
 decoder
 untouched
 complex_calls

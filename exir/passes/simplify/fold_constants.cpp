@@ -239,7 +239,8 @@ int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
       intermediates.erase(node);
       return true;
     }
-    const bool is_wanted = is_widening(node) || quantisers.count(output) != 0 || is_worth_it(node);
+    const bool is_wanted = is_widening(node) || looks_up_few(node) ||
+                           quantisers.count(output) != 0 || is_worth_it(node);
     if (!is_wanted || is_turned_matrix(node, read_elsewhere)) return false;
     const auto results = is_reshape(node) ? same_data(node) : computed(node);
     if (!results) return false;

@@ -355,6 +355,38 @@ TEST(FoldConstants, HalvesOfFewNumbersHaveCodes) {
   EXPECT_TRUE(std::isnan(codes.table.at(codes.integers.data[1199])));
 }
 
+// Bytes of a table of 256 numbers, n / 2 for n, times 3 and 0.5; the result is rounded to bfloat16.
+// They are large, since other constants that grow so much would not be computed.
+TEST(FoldConstants, LookUpsKeepTheirBytesAndTable) {
+  std::string table = "0";
+  for (int n = 1; n < 256; ++n) table += ", " + std::to_string(n / 2) + (n % 2 == 0 ? "" : ".5");
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: bfloat16[1, 750]
+  constant %w: uint8[400, 750] = hex ")" +
+                                 repeated("0401ff", 100000) + R"("
+  constant %t: float32[256, 1] = {)" +
+                                 table + R"(}
+  constant %one: float32[1] = {1}
+  constant %s: float32[400, 1] = {3)" +
+                                 repeated(", 0.5", 399) + R"(}
+  %f: float32[400, 750] = taper::look_up(%w, %t, %one)
+  %m: float32[400, 750] = aten::mul.Tensor(%f, %s)
+  %b: bfloat16[400, 750] = dim_order_ops::_to_dim_order_copy(%m, bfloat16)
+  %y: bfloat16[1, 400] = aten::linear(%x, %b, None)
+  return %y
+})");
+  fold_constants(*graph);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_EQ(weights->type.dtype, ScalarType::kBFloat16);
+  ASSERT_NE(weights->codes, nullptr);
+  const Scales& codes = *weights->codes;
+  EXPECT_EQ(codes.items[0], 3);
+  EXPECT_EQ(codes.integers.data[0], 4);
+  EXPECT_EQ(codes.integers.data[299999], 255);
+  ASSERT_EQ(codes.table.size(), 256u);
+  EXPECT_EQ(codes.table[255], 127.5f);
+}
+
 TEST(FoldConstants, HalvesOfManyNumbersHaveNoCodes) {
   const auto graph = parse_graph(
       "graph \"g\" {\n  input %x: float32[1, 3]\n  constant %w: float16[400, 3] = hex \"" +

@@ -329,6 +329,21 @@ class Codebook {
   uint16_t codes_[kSlots] = {};  // Plus 1; 0 is a free slot.
 };
 
+Made with_codes(std::vector<uint8_t> codes, const Codebook& book, ScalarType dtype) {
+  auto made = std::make_shared<Scales>();
+  made->items = {1};
+  made->span = codes.size();
+  made->dtype = ScalarType::kByte;
+  made->integers = own_bytes(std::move(codes));
+  made->bits = book.numbers().size() <= 16 ? 4 : 8;
+  made->table.resize(size_t{1} << made->bits);
+  for (size_t code = 0; code < book.numbers().size(); ++code) {
+    portable::loader<float>(dtype)(reinterpret_cast<const uint8_t*>(&book.numbers()[code]), 1, 1,
+                                   &made->table[code]);
+  }
+  return made;
+}
+
 // The elements of a constant of floats as bytes, in a table of the numbers that occur; null if
 // there are too many.
 Made coded_numbers(const TensorType& type, const TensorData& data) {
@@ -346,18 +361,41 @@ Made coded_numbers(const TensorType& type, const TensorData& data) {
     if (!code) return nullptr;
     codes[i] = *code;
   }
-  auto made = std::make_shared<Scales>();
-  made->items = {1};
-  made->span = codes.size();
-  made->dtype = ScalarType::kByte;
-  made->integers = own_bytes(std::move(codes));
-  made->bits = book.numbers().size() <= 16 ? 4 : 8;
-  made->table.resize(size_t{1} << made->bits);
-  for (size_t code = 0; code < book.numbers().size(); ++code) {
-    portable::loader<float>(type.dtype)(reinterpret_cast<const uint8_t*>(&book.numbers()[code]), 1,
-                                        1, &made->table[code]);
+  return with_codes(std::move(codes), book, type.dtype);
+}
+
+// The numbers of a table, and the code of each of its entries; no codes if there are too many.
+struct CodedTable {
+  Codebook book;
+  std::vector<uint8_t> codes;
+};
+CodedTable coded_table(const Value& table) {
+  CodedTable made;
+  for (const float number : floats_of(table)) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &number, sizeof(bits));
+    const std::optional<uint8_t> code = made.book.code_of(bits);
+    if (!code) return {};
+    made.codes.push_back(*code);
   }
   return made;
+}
+
+// The codes of a look-up, whose table is that of the node, so that layers share it.
+Made looked_up(const Node& node) {
+  if (!node.is("taper::look_up")) return nullptr;
+  const Value* bytes = node.arg(0).value();
+  const CodedTable table = coded_table(*node.arg(1).value());
+  const bool is_unscaled = floats_of(*node.arg(2).value()) == std::vector<float>{1};
+  if (!is_plain(bytes) || !is_unscaled || table.codes.empty()) return nullptr;
+  const size_t each = table.codes.size() / kCodes;
+  std::vector<uint8_t> elements;
+  elements.reserve(bytes->data.bytes * each);
+  for (size_t i = 0; i < bytes->data.bytes; ++i) {
+    const auto first = table.codes.begin() + static_cast<ptrdiff_t>(bytes->data.data[i] * each);
+    elements.insert(elements.end(), first, first + static_cast<ptrdiff_t>(each));
+  }
+  return with_codes(std::move(elements), table.book, ScalarType::kFloat);
 }
 
 Made coded(const Argument& arg) {
@@ -453,9 +491,9 @@ bool is_cast(const Node& node) {
   return node.is("aten::_to_copy") || node.is("dim_order_ops::_to_dim_order_copy");
 }
 
-// Whether a node picks elements of a table, as 4-bit floats are spelled out.
+// Whether a node picks elements of a table, as 8-bit and 4-bit floats are spelled out.
 bool looks_up(const Node& node) {
-  return node.is("aten::index.Tensor") || node.is("aten::embedding") ||
+  return node.is("taper::look_up") || node.is("aten::index.Tensor") || node.is("aten::embedding") ||
          node.is("aten::index_select") || node.is("aten::gather");
 }
 
@@ -506,13 +544,23 @@ std::shared_ptr<const Scales> codes_of(const Node& node, const TensorData& resul
   if (node.outputs.size() != 1 || !is_plain(node.outputs[0])) return nullptr;
   const TensorType& type = node.outputs[0]->type;
   if (type.rank() < 2) return nullptr;
-  if (looks_up(node)) return coded_numbers(type, result);
+  if (looks_up(node)) {
+    const Made made = result.bytes > kSmall ? looked_up(node) : nullptr;
+    return made != nullptr ? made : coded_numbers(type, result);
+  }
   const bool scales = node.is("aten::mul.Tensor");
   const bool moves = is_cast(node) || facts_of(node.target()).is(kReshapes);
-  const bool fits = type.dtype == ScalarType::kFloat || (scales && has_16_bits(type.dtype));
+  // Without scales, 16 bits are small enough unless they have codes already.
+  const bool has_codes = moves && node.arg(0).is_value() && node.arg(0).value()->codes != nullptr;
+  const bool fits =
+      type.dtype == ScalarType::kFloat || ((scales || has_codes) && has_16_bits(type.dtype));
   if (!fits || !(scales || moves)) return nullptr;
   const Made made = scales ? coded_with_scales(node) : coded(node.arg(0));
   return made != nullptr && are_codes_of(*made, result, type.dtype) ? made : nullptr;
+}
+
+bool looks_up_few(const Node& node) {
+  return node.is("taper::look_up") && !coded_table(*node.arg(1).value()).codes.empty();
 }
 
 std::vector<float> floats_of(const Value& constant) {
