@@ -28,7 +28,7 @@ const Decomposition* find_decomposition(std::string_view target) {
           &matrix_rules(),     &norm_rules(),       &order_rules(),   &piece_rules(),
           &pool_rules(),       &quantized_rules(),  &affine_rules(),  &recurrent_rules(),
           &reduce_rules(),     &resample_rules(),   &shape_rules(),   &special_rules(),
-          &bag_rules(),        &float8_rules()}) {
+          &bag_rules(),        &float8_rules(),     &prim_rules()}) {
       for (const Decomposition& entry : *table) {
         const std::string name = entry.target;
         out.emplace(name.find("::") == name.npos ? "aten::" + name : name, &entry);

@@ -51,6 +51,7 @@ const Decompositions& polynomial_rules();
 const Decompositions& pool_rules();
 const Decompositions& affine_rules();
 const Decompositions& quantized_rules();
+const Decompositions& prim_rules();
 const Decompositions& recurrent_rules();
 const Decompositions& reduce_rules();
 const Decompositions& resample_rules();

@@ -11,6 +11,7 @@
 #include "exir/ir/registry.h"
 #include "exir/ops/float8.h"
 #include "exir/ops/import_target.h"
+#include "exir/ops/prims.h"
 
 namespace taper::exir {
 namespace {
@@ -56,6 +57,7 @@ class NodeImporter {
       outputs_.push_back(output);
     }
     if (target_ == "higher_order::with_effects") unwrap_effects();
+    if (const std::string_view twin = aten_twin(target_); !twin.empty()) call_twin(twin);
     std::shared_ptr<const Schema> schema = scope_.graph().operators()->find(target_);
     known_ = schema != nullptr;
     if (known_ && (has_no_result(*schema) || restates_float8())) return;
@@ -229,6 +231,22 @@ class NodeImporter {
     if (!token) refuse("bad-json", "with_effects does not return a token");
     scope_.define_token(name_of(*token));
     outputs_.erase(outputs_.begin());
+  }
+
+  // An operator of prims becomes ATen's, which knows no gradients and has other names for some
+  // arguments: those are known by their places.
+  void call_twin(std::string_view twin) {
+    target_ = twin;
+    const std::shared_ptr<const Schema> schema = scope_.graph().operators()->find(target_);
+    given_.erase(std::remove_if(given_.begin(), given_.end(),
+                                [](const Given& each) { return each.name == "requires_grad"; }),
+                 given_.end());
+    for (size_t i = 0; schema != nullptr && i < given_.size(); ++i) {
+      Given& each = given_[i];
+      if (each.name == "output_dtype") each.name = "dtype";
+      const bool is_other = !each.name.empty() && schema->find(each.name) < 0;
+      if (is_other && i < schema->args.size()) each.name = schema->args[i].name;
+    }
   }
 
   // PyTorch 2.6 passes dim and reverse before the last list; later versions always scan forward

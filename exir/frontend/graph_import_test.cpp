@@ -296,7 +296,7 @@ TEST(Float8Nodes, CastsDecodeAndEncode) {
   EXPECT_EQ(to.calls(), "taper::encode_float8 ");
   EXPECT_EQ(to.last().args[1].to_int(), 30);
   EXPECT_EQ(to.last().outputs[0]->type.dtype, ScalarType::kByte);
-  const Float8Node both("torch.ops.aten._to_copy.default", cast("f", 30), "g");
+  const Float8Node both("torch.ops.prims.convert_element_type.default", cast("f", 30), "g");
   EXPECT_EQ(both.calls(), "taper::decode_float8 taper::encode_float8 ");
 }
 
@@ -327,6 +327,19 @@ TEST(Float8Nodes, ArithmeticAndMixedMovesAreRefused) {
   EXPECT_NE(failure("add.Tensor", "other", "e", "e").find(kWhy), std::string::npos);
   EXPECT_NE(failure("copy_.default", "src", "e", "a").find(kWhy), std::string::npos);
   EXPECT_NE(failure("copy_.default", "src", "e", "f").find(kWhy), std::string::npos);
+}
+
+TEST(Prims, BecomeTheirTwins) {
+  const OneNode turned("torch.ops.prims.transpose.default",
+                       named("a", kA) + ", " + named("permutation", R"({"as_ints": [0]})"), kY);
+  EXPECT_TRUE(turned.node().is("aten::permute"));
+  EXPECT_EQ(to_ints(turned.arg(1)), (std::vector<int64_t>{0}));
+  const OneNode sum("torch.ops.prims.sum.default",
+                    named("inp", kA) + ", " + named("dims", R"({"as_ints": [0]})") + ", " +
+                        named("output_dtype", R"({"as_scalar_type": 7})"),
+                    kY);
+  EXPECT_TRUE(sum.node().is("aten::sum.dim_IntList"));
+  EXPECT_EQ(std::get<ScalarType>(sum.node().arg("dtype").v), ScalarType::kFloat);
 }
 
 }  // namespace

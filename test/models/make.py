@@ -55,6 +55,7 @@ quantised
 quantised_parts
 zero_points
 formats
+primitives
 decoder
 untouched
 complex_calls

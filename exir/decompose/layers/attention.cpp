@@ -112,6 +112,22 @@ void attention(Builder& b) {
   b.result(b.op("matmul", {weights, value}));
 }
 
+// What PyTorch's processor kernel for attention is called after a decomposition. The logarithm of
+// the sums is for training; it is dead otherwise.
+void flash_attention(Builder& b) {
+  Value *query = b.in("query"), *key = b.in("key");
+  const Argument& mask = b.arg("attn_mask");
+  b.result(
+      b.op("scaled_dot_product_attention", {query, key, b.in("value"), mask, b.arg("dropout_p"),
+                                            b.arg("is_causal"), b.arg("scale"), false}),
+      0);
+  Value* scores = scaled_scores(b, query, key);
+  if (Value* added = mask_of(b, query, key)) scores = b.add(scores, added);
+  Value* top = b.op("amax", {scores, int_list({-1}), true});
+  Value* sum = b.sum(b.op("exp", {b.sub(scores, top)}), {-1});
+  b.result(b.add(b.squeeze(top, -1), b.op("log", {sum})), 1);
+}
+
 // softmax, except that rows of -inf only give zeros instead of NaN.
 void safe_softmax(Builder& b) {
   Value* x = b.in("self");
@@ -188,6 +204,7 @@ const Decompositions& attention_rules() {
   static const Decompositions table = {
       {"scaled_dot_product_attention", attention, kWide},
       {"_safe_softmax", safe_softmax},
+      {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
   };
   return table;
 }
