@@ -173,7 +173,7 @@ class NodeImporter {
   void check_float8(const Node& node) const {
     const auto& float8 = scope_.context().float8;
     if (float8.empty() || node.is("taper::encode_float8") || target_ == "aten::view.dtype" ||
-        target_.starts_with(kHigherOrder) || makes_zeros(node)) {
+        target_ == kInnerTensor || target_.starts_with(kHigherOrder) || makes_zeros(node)) {
       return;
     }
     bool mixes = false, has_any = false;

@@ -23,4 +23,8 @@ std::shared_ptr<Graph> import_subgraph(Json json, std::string_view name, Scope& 
 // Defines one input of a graph and returns it: a value with the role kInput, or a literal.
 Argument import_input(Json argument, Scope& scope);
 
+// Reads a tensor that a weight saved as an object holds: (weight, its name). No such call is left
+// of a weight that can be read.
+inline constexpr std::string_view kInnerTensor = "export::access_subclass_inner_tensor";
+
 }  // namespace taper::exir

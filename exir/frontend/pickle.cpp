@@ -40,6 +40,7 @@ enum Op : uint8_t {
   kProto = 0x80,
   kTuple1 = 0x85,
   kTuple2 = 0x86,
+  kNewObj = 0x81,
   kTuple3 = 0x87,
   kNewTrue = 0x88,
   kNewFalse = 0x89,
@@ -61,6 +62,7 @@ enum class Known : uint8_t {
   kRebuildFromType,
   kOrderedDict,
   kTensorType,
+  kClass,  // Of an object that is described.
 };
 
 struct KnownGlobal {
@@ -120,8 +122,8 @@ bool is_sequence(const PickleObject& o) {
 
 class PickleMachine {
  public:
-  PickleMachine(Pickle& out, Budget& budget, std::string_view name)
-      : out_(out), budget_(budget), name_(name), in_(out.program_.bytes) {}
+  PickleMachine(Pickle& out, Budget& budget, std::string_view name, Objects objects)
+      : out_(out), budget_(budget), name_(name), objects_(objects), in_(out.program_.bytes) {}
 
   void run() {
     while (step(next())) {
@@ -355,6 +357,13 @@ class PickleMachine {
       case kBinPersId:
         push_storage(object(pop()));
         return true;
+      case kNewObj: {
+        pop();
+        const Object& type = object(pop());
+        if (!is_global(type, Known::kClass)) bad("its pickled data makes an unknown object");
+        push_object(type.text, {});
+        return true;
+      }
       case kReduce: {
         const Object& args = object(pop());
         call(object(pop()), args);
@@ -373,12 +382,23 @@ class PickleMachine {
       object(stack_.back()).dtype = known.dtype;
       return;
     }
+    if (objects_ == Objects::kDescribed) {
+      push_new(Kind::kGlobal, static_cast<int64_t>(Known::kClass));
+      object(stack_.back()).text = name;
+      return;
+    }
     refuse("unsupported-pickle",
            "holds an object of the Python type " +
                in_quotes(std::string(module) + "." + std::string(name)) +
                "; only plain dense tensors of "
                "real numbers can be read",
            name_, "export a model whose parameters and buffers are plain tensors");
+  }
+
+  void push_object(std::string_view type, std::vector<uint32_t> items) {
+    push_new(Kind::kObject);
+    object(stack_.back()).text = type;
+    object(stack_.back()).items = std::move(items);
   }
 
   const Object& item(const Object& sequence, size_t i, Kind kind) {
@@ -452,10 +472,16 @@ class PickleMachine {
       case Known::kRebuildFromType: {  // (callee, type, arguments, state)
         const Object& inner = item(args, 0, Kind::kGlobal);
         if (is_global(inner, Known::kRebuildFromType)) break;
+        if (is_global(inner, Known::kClass)) {
+          const Object& type = item(args, 1, Kind::kGlobal);
+          return push_object(type.text, item(args, 3, Kind::kDict).items);
+        }
         return call(inner, item(args, 2, Kind::kTuple));
       }
       case Known::kOrderedDict:
         return push_ordered_dict(args);
+      case Known::kClass:
+        return push_object(callee.text, {});
       default:
         break;
     }
@@ -480,6 +506,7 @@ class PickleMachine {
   Pickle& out_;
   Budget& budget_;
   std::string_view name_;
+  Objects objects_;
   Bytes in_;
   size_t at_ = 0;
   std::vector<uint32_t> stack_;
@@ -488,6 +515,7 @@ class PickleMachine {
 
 void set_elements(TensorView& view, int64_t dtype) {
   view.dtype = import_part_dtype(dtype);
+  if (find_float8(dtype) != nullptr) view.float8 = dtype;
   if (!complex_part(dtype)) return;
   view.pairs = true;
   view.offset = doubled(view.offset);
@@ -496,8 +524,9 @@ void set_elements(TensorView& view, int64_t dtype) {
   view.strides.push_back(1);
 }
 
-Pickle::Pickle(Blob program, Budget& budget, std::string_view name) : program_(std::move(program)) {
-  PickleMachine(*this, budget, name).run();
+Pickle::Pickle(Blob program, Budget& budget, std::string_view name, Objects objects)
+    : program_(std::move(program)) {
+  PickleMachine(*this, budget, name, objects).run();
 }
 
 }  // namespace taper::exir

@@ -25,6 +25,7 @@ struct TensorView {
   std::vector<int64_t> strides;
   int64_t offset = 0;
   std::string storage;  // The member that holds the bytes, relative to the archive's root.
+  int64_t float8 = 0;   // The code of the dtype if the bytes are 8-bit floats.
   bool pairs = false;   // Complex: the last dimension holds the real and the imaginary part.
 };
 
@@ -44,22 +45,27 @@ enum class PickleKind : uint8_t {
   kGlobal,
   kStorage,
   kTensor,
+  kObject,
   kMark,
 };
 
+// What is done with objects of classes that are not known: refused, or described by the names of
+// their classes and, if they are tensors, what they hold.
+enum class Objects : uint8_t { kRefused, kDescribed };
+
 struct PickleObject {
   PickleKind kind = PickleKind::kNone;
-  int64_t dtype = 0;            // kStorage, kGlobal if it names an element type: its code.
-  int64_t number = 0;           // kBool, kInt; kGlobal: which one; kTensor: index into tensors_.
-  double real = 0;              // kFloat
-  std::string_view text;        // kText; kStorage: its key. Points into the pickle.
-  std::vector<uint32_t> items;  // kTuple, kList; kDict: key, value, key, value ...
+  int64_t dtype = 0;      // kStorage, kGlobal if it names an element type: its code.
+  int64_t number = 0;     // kBool, kInt; kGlobal: which one; kTensor: index into tensors_.
+  double real = 0;        // kFloat
+  std::string_view text;  // kText; kStorage: its key; kObject: its class. Points into the pickle.
+  std::vector<uint32_t> items;  // kTuple, kList; kDict, kObject: key, value, key, value ...
 };
 
 class Pickle {
  public:
   // Runs the whole program. Throws Failure naming the first thing it does not accept.
-  Pickle(Blob program, Budget& budget, std::string_view name);
+  Pickle(Blob program, Budget& budget, std::string_view name, Objects objects = Objects::kRefused);
 
   const PickleObject& root() const { return objects_[root_]; }
   const PickleObject& operator[](uint32_t id) const { return objects_[id]; }

@@ -52,6 +52,39 @@ std::string failure_of_running(const std::string& program) {
   return failure_of([&] { run(program); });
 }
 
+// An object of the class mine.Weight, as PyTorch saves a subclass of tensors: an enum, an object with
+// a state of its own, a tensor and a number.
+const std::string kObject =
+    global("torch._tensor", "_rebuild_from_type_v2") + "(" +
+    global("torch._utils", "_rebuild_wrapper_subclass") + global("mine", "Weight") + ")}(" +
+    text("kind") + global("mine", "Kind") + text("auto") + "\x85R" + text("how") +
+    global("mine", "How") + ")\x81}(" + text("mode") + number(2) + "ub" + text("data") +
+    tensor("0") + text("block") + number(16) + text("none") + "NutR";
+
+TEST(Pickle, DescribesObjects) {
+  static Budget budget(1 << 16);
+  const std::string program = kHead + kObject + ".";
+  const Pickle p(blob_of(program), budget, "w.pt", Objects::kDescribed);
+  ASSERT_EQ(p.root().kind, PickleKind::kObject);
+  EXPECT_EQ(p.root().text, "Weight");
+  ASSERT_EQ(p.root().items.size(), 10u);
+  EXPECT_EQ(p[p.root().items[1]].text, "Kind");
+  EXPECT_EQ(p[p.root().items[3]].text, "How");
+  EXPECT_EQ(p[p.root().items[5]].kind, PickleKind::kTensor);
+  EXPECT_EQ(p[p.root().items[7]].number, 16);
+  EXPECT_EQ(p[p.root().items[9]].kind, PickleKind::kNone);
+  EXPECT_NE(failure_of_running(program).find("holds an object of the Python type"),
+            std::string::npos);
+}
+
+TEST(Pickle, MakesObjectsOfClassesAlone) {
+  EXPECT_NE(failure_of_running(kHead + text("a") + ")\x81.").find("unknown object"),
+            std::string::npos);
+  EXPECT_NE(
+      failure_of_running(kHead + global("torch", "float32") + ")\x81.").find("unknown object"),
+      std::string::npos);
+}
+
 TEST(Pickle, ReadsADictionaryOfTensors) {
   const Pickle p =
       run(kHead + "}q\x01(" + text("a") + tensor("0") + text("b") + tensor("0", 3) + "u.");

@@ -10,6 +10,7 @@
 #include "exir/frontend/graph_import.h"
 #include "exir/frontend/guard_import.h"
 #include "exir/frontend/scope.h"
+#include "exir/frontend/weight_object.h"
 
 namespace taper::exir {
 namespace {
@@ -244,6 +245,7 @@ class ProgramImporter {
       if (!saved.value) continue;
       const std::string where = std::string(saved.kind) + " " + in_quotes(saved.fqn);
       try {
+        if (bind_object(saved)) continue;
         bind(saved);
       } catch (const Failure& failure) {
         if (failure.diagnostics().empty()) throw;
@@ -252,6 +254,55 @@ class ProgramImporter {
       }
       graph_->constants.push_back(saved.value);
     }
+  }
+
+  // Nodes at the beginning compute a weight that is saved as an object. Returns false for others.
+  bool bind_object(const SavedTensor& saved) {
+    TensorStore& store = container_.weights;
+    if (!store.has(saved.fqn) || !store.is_object(saved.fqn)) return false;
+    std::unique_ptr<TensorStore> object;
+    try {
+      object = store.open_object(saved.fqn);
+    } catch (const Failure&) {
+      return false;  // Refused as what cannot be read.
+    }
+    bind_inner_tensors(saved, *object);
+    bool is_read = false;
+    for (const auto& node : graph_->nodes) {
+      for_each_value(*node, [&](const Value* value) { is_read = is_read || value == saved.value; });
+    }
+    if (!is_read) return true;
+    const size_t before = graph_->nodes.size();
+    if (!define_weight(*graph_, saved.value, *object)) return false;
+    std::rotate(graph_->nodes.begin(), graph_->nodes.begin() + static_cast<ptrdiff_t>(before),
+                graph_->nodes.end());
+    return true;
+  }
+
+  // The tensors of an object that nodes read become constants.
+  void bind_inner_tensors(const SavedTensor& saved, TensorStore& object) {
+    const auto binds = [&](const std::unique_ptr<Node>& node) {
+      const bool reads = node->is(kInnerTensor) && node->args.size() == 2 &&
+                         node->arg(0).is_value() && node->arg(0).value() == saved.value &&
+                         node->arg(1).is<std::string>() && node->outputs.size() == 1;
+      if (!reads || !object.has_attribute(node->arg(1).text())) return false;
+      Value* inner = node->outputs[0];
+      TensorStore::Tensor tensor = object.load(node->arg(1).text());
+      const auto code = context_.float8.find(inner);
+      if (tensor.type.dtype != inner->type.dtype || tensor.type.sizes != inner->type.sizes ||
+          tensor.float8 != (code == context_.float8.end() ? 0 : code->second)) {
+        refuse("bad-weights", "holds a tensor of another dtype or shape than the graph states");
+      }
+      inner->role = ValueRole::kConstant;
+      inner->producer = nullptr;
+      inner->fqn = std::string(saved.fqn) + "." + node->arg(1).text();
+      inner->type.dim_order = std::move(tensor.type.dim_order);
+      inner->data = std::move(tensor.data);
+      graph_->constants.push_back(inner);
+      return true;
+    };
+    auto& nodes = graph_->nodes;
+    nodes.erase(std::remove_if(nodes.begin(), nodes.end(), binds), nodes.end());
   }
 
   void bind(const SavedTensor& saved) {

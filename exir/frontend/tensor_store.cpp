@@ -113,8 +113,20 @@ void TensorStore::open_config(const ZipArchive& archive, const ZipMember& config
 }
 
 void TensorStore::open_pickle(const ZipArchive& archive, const ZipMember& member) {
+  if (archive.read(member).bytes.empty()) return;
+  const PickleObject& root = open_archive(archive, member, Objects::kRefused);
+  if (root.kind != PickleKind::kDict) {
+    refuse("bad-pickle", "does not hold a dictionary of tensors", member.name);
+  }
+  for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
+    const PickleObject& key = (*pickle_)[root.items[i]];
+    if (key.kind == PickleKind::kText) entries_[key.text] = Entry{{}, root.items[i + 1]};
+  }
+}
+
+const PickleObject& TensorStore::open_archive(const ZipArchive& archive, const ZipMember& member,
+                                              Objects objects) {
   Blob bytes = archive.read(member);
-  if (bytes.bytes.empty()) return;
   if (!looks_like_zip(bytes.bytes)) {
     refuse("bad-archive", "is not what torch.save writes", member.name);
   }
@@ -125,7 +137,7 @@ void TensorStore::open_pickle(const ZipArchive& archive, const ZipMember& member
     const bool is_program = inner.name == kProgram || inner.name.ends_with("/data.pkl");
     if (!is_program) continue;
     folder_ = folder_of(inner.name);
-    pickle_ = std::make_unique<Pickle>(inner_->read_text(inner), *budget_, member.name);
+    pickle_ = std::make_unique<Pickle>(inner_->read_text(inner), *budget_, member.name, objects);
     break;
   }
   if (!pickle_) refuse("bad-archive", "holds no data.pkl", member.name);
@@ -133,14 +145,48 @@ void TensorStore::open_pickle(const ZipArchive& archive, const ZipMember& member
   if (order && inner_->read(*order).text() != "little") {
     refuse("big-endian", "was written on a big-endian machine, which cannot be read", member.name);
   }
-  const PickleObject& root = pickle_->root();
-  if (root.kind != PickleKind::kDict) {
-    refuse("bad-pickle", "does not hold a dictionary of tensors", member.name);
-  }
+  return pickle_->root();
+}
+
+bool TensorStore::is_object(std::string_view name) const {
+  const Entry& entry = entries_.at(name);
+  if (pickle_) return false;
+  const std::optional<Json> pickled = json_find(entry.config, "use_pickle");
+  return pickled && json_bool(*pickled, "use_pickle");
+}
+
+std::unique_ptr<TensorStore> TensorStore::open_object(std::string_view name) const {
+  const std::string_view path =
+      json_text(json_need(entries_.at(name).config, "path_name"), "path_name");
+  const ZipMember* member = archive_->find(folder_ + std::string(path));
+  if (!member) bad_weights("lies in " + in_quotes(path) + ", which the archive does not hold");
+  auto store = std::make_unique<TensorStore>(*budget_);
+  const PickleObject& root = store->open_archive(*archive_, *member, Objects::kDescribed);
+  if (root.kind != PickleKind::kObject) bad_weights("is not a tensor");
   for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
-    const PickleObject& key = (*pickle_)[root.items[i]];
-    if (key.kind == PickleKind::kText) entries_[key.text] = Entry{{}, root.items[i + 1]};
+    const PickleObject& key = (*store->pickle_)[root.items[i]];
+    if (key.kind == PickleKind::kText) store->entries_[key.text] = Entry{{}, root.items[i + 1]};
   }
+  return store;
+}
+
+std::string_view TensorStore::class_name() const { return pickle_->root().text; }
+
+const PickleObject* TensorStore::attribute(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &(*pickle_)[found->second.pickled];
+}
+
+bool TensorStore::has_attribute(std::string_view name) const {
+  const PickleObject* object = attribute(name);
+  return object != nullptr && object->kind != PickleKind::kNone;
+}
+
+std::optional<int64_t> TensorStore::number(std::string_view name) const {
+  const PickleObject* object = attribute(name);
+  const bool is_number =
+      object != nullptr && (object->kind == PickleKind::kInt || object->kind == PickleKind::kBool);
+  return is_number ? std::optional(object->number) : std::nullopt;
 }
 
 TensorView TensorStore::view_of(const Entry& entry) const {
@@ -152,14 +198,12 @@ TensorView TensorStore::view_of(const Entry& entry) const {
   const std::optional<Json> pickled = json_find(entry.config, "use_pickle");
   const std::optional<Json> meta = json_find(entry.config, "tensor_meta");
   if (!meta || (pickled && json_bool(*pickled, "use_pickle"))) {
-    refuse(
-        "unsupported-weights",
-        "is saved as a Python object (a tensor subclass or a custom class)"
-        "; only plain dense tensors can be read",
-        {},
-        "if it is a weight of torchao, call run_decompositions() on the exported program before "
-        "saving it, or torchao.utils.unwrap_tensor_subclass(model) before exporting it; in NVFP4, "
-        "quantise with ExecuTorch's ExportableNVFP4Config, and do the first");
+    refuse("unsupported-weights",
+           "is saved as a Python object (a tensor subclass or a custom class)"
+           "; only plain dense tensors can be read",
+           {},
+           "if it is a weight of torchao, call run_decompositions() on the exported program before "
+           "saving it, or torchao.utils.unwrap_tensor_subclass(model) before exporting it");
   }
   TensorView view;
   view.sizes = static_ints(*meta, "sizes");
@@ -201,7 +245,7 @@ static size_t span_of(const TensorView& view) {
 
 TensorStore::Tensor TensorStore::load(std::string_view name) {
   const TensorView view = view_of(entries_.at(name));
-  Tensor out{TensorType(view.dtype, to_syms(view.sizes)), {}};
+  Tensor out{TensorType(view.dtype, to_syms(view.sizes)), {}, view.float8};
   out.type.pairs = view.pairs;
   const size_t item = element_size(view.dtype);
   const Blob& bytes = storage(view.storage);

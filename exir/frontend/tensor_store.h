@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,11 +30,22 @@ class TensorStore {
   // Opens the form up to 2.8: `member` is itself an archive, written by torch.save.
   void open_pickle(const ZipArchive& archive, const ZipMember& member);
 
+  // A tensor that is saved as an object of a class of its own, such as torchao's, as a store of the
+  // tensors that it holds. REQUIRES is_object(name). Throws Failure.
+  bool is_object(std::string_view name) const;
+  std::unique_ptr<TensorStore> open_object(std::string_view name) const;
+  // Of such a store: the name of the class, whether an attribute is there and not None, one that is
+  // a number.
+  std::string_view class_name() const;
+  bool has_attribute(std::string_view name) const;
+  std::optional<int64_t> number(std::string_view name) const;
+
   bool has(std::string_view name) const { return entries_.count(name) != 0; }
 
   struct Tensor {
     TensorType type;  // Static sizes.
     TensorData data;
+    int64_t float8 = 0;  // The code of the dtype if the bytes are 8-bit floats.
   };
   // REQUIRES has(name). Throws Failure naming the tensor if its bytes are not there.
   Tensor load(std::string_view name);
@@ -44,6 +56,9 @@ class TensorStore {
     uint32_t pickled = 0;  // open_pickle: the object's id.
   };
 
+  const PickleObject& open_archive(const ZipArchive& archive, const ZipMember& member,
+                                   Objects objects);
+  const PickleObject* attribute(std::string_view name) const;
   TensorView view_of(const Entry& entry) const;
   const Blob& storage(const std::string& path);
   TensorData copy_dense(const TensorView& view, const Blob& storage, uint64_t numel);

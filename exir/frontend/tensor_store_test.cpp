@@ -153,6 +153,18 @@ TEST(TensorStore, EightBitFloatsAreTheirCodes) {
   EXPECT_EQ(std::vector<uint8_t>(t.data.data, t.data.data + 4), (std::vector<uint8_t>{0, 2, 1, 3}));
 }
 
+TEST(TensorStore, ObjectsAreArchives) {
+  const std::string pickled = R"("t": {"path_name": "w_0", "use_pickle": true, "tensor_meta": {}})";
+  Archive archive(pickled);
+  EXPECT_TRUE(archive.store.is_object("t"));
+  EXPECT_NE(failure_of([&] { archive.store.open_object("t"); }), "");
+  Archive missing(R"("t": {"path_name": "w_7", "use_pickle": true, "tensor_meta": {}})");
+  EXPECT_NE(failure_of([&] { missing.store.open_object("t"); }).find("does not hold"),
+            std::string::npos);
+  Archive plain(entry("t", "w_0", 3, {4}, {1}, 0));
+  EXPECT_FALSE(plain.store.is_object("t"));
+}
+
 TEST(TensorStore, PickledWeightsMustBeAnArchive) {
   const std::string file = zip_of({{"w.pt", "not a zip"}});
   Budget budget(file.size());

@@ -79,6 +79,7 @@ class Changer {
         module_(json_required(original, "graph_module")),
         body_(json_required(module_, "graph")),
         signature_(json_required(module_, "signature")) {
+    for (const Value* constant : imported.constants) imported_constants_.insert(constant->name);
     // Also results that have no name in the file.
     for (const auto& node : imported.nodes) {
       for (const Value* output : node->outputs) {
@@ -132,6 +133,11 @@ class Changer {
       metas_[member.key] = std::string(member.value);
     }
     for (const std::string_view node : json_items(json_required(body_, "nodes"))) {
+      for (const std::string_view input : json_items(json_required(node, "inputs"))) {
+        std::vector<std::string> names;
+        collect_names(json_required(input, "arg"), &names);
+        file_reads_.insert(names.begin(), names.end());
+      }
       const std::string result = result_of(node);
       if (result.empty()) continue;
       if (const std::string_view metadata = json_member(node, "metadata"); !metadata.empty()) {
@@ -172,6 +178,12 @@ class Changer {
     const std::string name = name_in(json_required(spec.value, "arg"));
     original_inputs_.insert(name);
     const auto found = constants_.find(name);
+    if (imported_constants_.count(name) == 0 && file_reads_.count(name) != 0) {
+      refuse("unsupported-weights",
+             "has the weight " + in_quotes(json_unquote(json_required(spec.value, fqn_key))) +
+                 ", an object that cannot be written",
+             {}, "call run_decompositions() on the exported program before saving it");
+    }
     if (found == constants_.end() || used_.count(found->second) == 0) {
       metas_.erase(name);
       return false;
@@ -393,6 +405,7 @@ class Changer {
   std::map<std::string, std::string> metas_;  // Of tensors, by name.
   std::map<std::string, std::string_view> metadata_;
   std::map<std::string, const Node*> imported_;  // By the names of results.
+  std::set<std::string> imported_constants_, file_reads_;
   std::set<std::string> original_results_, original_inputs_, fqns_;
   std::string inputs_, input_specs_, nodes_, outputs_, output_specs_;
   ProgramText out_;

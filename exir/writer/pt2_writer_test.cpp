@@ -43,7 +43,15 @@ TEST_F(Pt2Writer, KeepsAnUnchangedProgram) {
     } catch (const Failure&) {
       continue;  // One of those that are to be refused.
     }
-    const ExportedProgram after = again(path, *before.graph);
+    ExportedProgram after;
+    try {
+      after = again(path, *before.graph);
+    } catch (const Failure& failure) {
+      const bool is_object =
+          std::string(failure.what()).find("an object that cannot be written") != std::string::npos;
+      EXPECT_TRUE(is_object) << failure.what();
+      continue;
+    }
     EXPECT_EQ(print(*after.graph), print(*before.graph)) << path;
     EXPECT_EQ(after.torch_version, before.torch_version) << path;
     ++count;

@@ -81,10 +81,22 @@ class Cache(nn.Module):
         return self.rows.float() * 2
 
 
+def with_objects(module, config):
+    """The same, but the weights stay objects of torchao's classes."""
+    from torchao.quantization import quantize_
+
+    module = copy.deepcopy(module)
+    quantize_(module, config)
+    return module
+
+
 def models(full):
     from executorch.extension.llm.export.mx import ExportableMXConfig
     from executorch.extension.llm.export.nvfp4 import ExportableNVFP4Config
-    from torchao.prototype.mx_formats.inference_workflow import MXDynamicActivationMXWeightConfig
+    from torchao.prototype.mx_formats.inference_workflow import (
+        MXDynamicActivationMXWeightConfig,
+        NVFP4WeightOnlyConfig,
+    )
     from torchao.quantization import Float8WeightOnlyConfig
     from torchao.quantization.quantize_.common.kernel_preference import KernelPreference
 
@@ -93,7 +105,9 @@ def models(full):
     lookup = settle(Lookup())
     layers = settle(nn.Sequential(nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 16)), 1)
     layers, narrow_rows = layers.bfloat16(), rows.bfloat16()
-    one = settle(nn.Sequential(nn.Linear(64, 48)), 2).bfloat16()
+    one = settle(nn.Sequential(nn.Linear(64, 48)), 2)
+    wide = settle(nn.Sequential(nn.Linear(96, 160), nn.ReLU(), nn.Linear(160, 16)), 3)
+    wide_rows = randn(5, 96, seed=6)
     emulated = MXDynamicActivationMXWeightConfig(kernel_preference=KernelPreference.EMULATED)
     steps = [(randn(1, 8, seed=k), torch.tensor([k])) for k in range(3)]
     return [
@@ -118,7 +132,9 @@ def models(full):
             (narrow_rows,),
             scale=100,
         ),
-        Model("mx_rows", quantised(one, narrow_rows, (emulated, nn.Linear)), (narrow_rows,), scale=100),
+        Model("mx_rows", quantised(one.bfloat16(), narrow_rows, (emulated, nn.Linear)), (narrow_rows,), scale=100),
+        Model("nvfp4_objects", with_objects(wide, NVFP4WeightOnlyConfig()), (wide_rows,)),
+        Model("float8_objects", with_objects(wide, Float8WeightOnlyConfig()), (wide_rows,)),
         Model("float8_products", Products(), (randn(5, 32, seed=5),), scale=100),
         Model("float8_cache", Cache(), steps[0], cases=[Case("float8_cache", steps)]),
     ]
