@@ -27,5 +27,8 @@ function(taper_old_library target name version)
     -Wl,--push-state,--no-as-needed,$<TARGET_FILE:old_${name}>,--pop-state)
 endfunction()
 
-taper_old_library(taper_python pthread 0 pthread_create pthread_join pthread_once)
+# The last eight are of parts of the C++ library that the wheel leaves out; gold names them even so.
+taper_old_library(taper_python pthread 0 pthread_create pthread_join pthread_once
+  pthread_detach pthread_getspecific pthread_key_create pthread_key_delete pthread_rwlock_rdlock
+  pthread_rwlock_unlock pthread_rwlock_wrlock pthread_setspecific)
 taper_old_library(taper_python dl 2 dlerror dlopen dlsym)

@@ -10,8 +10,11 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <sys/random.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
+
+#include <cstdint>
 
 // The version of the functions that were there when glibc came to the processor, and the layout of
 // struct stat that its functions of that time are told.
@@ -73,6 +76,13 @@ struct mallinfo2 mallinfo2() noexcept {
 
 // Says that there may be other threads, which is always right.
 char __libc_single_threaded = 0;
+
+// What the C++ library makes random numbers of, in a part that the wheel leaves out.
+uint32_t arc4random(void) noexcept {
+  uint32_t number = 0;
+  (void)!getrandom(&number, sizeof(number), 0);
+  return number;
+}
 
 }  // extern "C"
 
