@@ -369,7 +369,7 @@ class WeightPacker {
         constant(&value, "scales", {ScalarType::kFloat, {Sym(runs)}}, as_floats(scales.items));
     Argument points;
     if (!scales.zero_points.empty()) {
-      const bool whole = fit_bytes(scales.zero_points);
+      const bool whole = fit_longs(scales.zero_points);
       points = constant(&value, "zero_points",
                         {whole ? ScalarType::kLong : ScalarType::kFloat, {Sym(runs)}},
                         whole ? as_longs(scales.zero_points) : as_floats(scales.zero_points));

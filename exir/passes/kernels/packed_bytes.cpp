@@ -86,6 +86,13 @@ bool fit_bytes(const std::vector<float>& numbers) {
   });
 }
 
+bool fit_longs(const std::vector<float>& numbers) {
+  constexpr float kEnd = 9223372036854775808.0F;  // 2^63
+  return std::all_of(numbers.begin(), numbers.end(), [](float number) {
+    return number >= -kEnd && number < kEnd && number == std::nearbyint(number);
+  });
+}
+
 TensorData as_floats(const std::vector<float>& numbers) {
   return converted<float>(numbers, [](float number) { return number; });
 }

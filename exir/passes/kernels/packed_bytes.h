@@ -27,6 +27,7 @@ std::vector<float> repeated(const std::vector<float>& numbers, const std::vector
 
 bool fit_bfloat16(const std::vector<float>& numbers);
 bool fit_bytes(const std::vector<float>& numbers);  // int8
+bool fit_longs(const std::vector<float>& numbers);
 TensorData as_floats(const std::vector<float>& numbers);
 TensorData as_bfloat16(const std::vector<float>& numbers);
 TensorData as_bytes(const std::vector<float>& numbers);
