@@ -9,7 +9,7 @@ from torch import nn
 from model import Case, Model, randn, settle
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(FOLDER, "../../kernels_portable/cases"))
+sys.path.append(os.path.join(FOLDER, "../../kernels_portable/cases"))
 
 import torchvision_operators  # noqa: E402
 

@@ -42,17 +42,30 @@ def nodes_within(tree):
 EIGHT_BIT_FLOATS = range(29, 34)  # Their numbers as dtypes.
 
 
-def states_eight_bits(node):
-    """Whether it says that a tensor has 8-bit floats: such a tensor is read as float32, and the
-    node is left out."""
+def concerns_eight_bits(node, float8):
+    """Whether it is read as something else, since a graph holds 8-bit floats as bytes: it casts to
+    them, says that a tensor is one, or takes a tensor from an object that holds its bytes."""
     states = [i["arg"].get("as_scalar_type") for i in node["inputs"] if i["name"] == "dtype"]
-    is_statement = "_assert_tensor_metadata" in node["target"]
-    return is_statement and any(state in EIGHT_BIT_FLOATS for state in states)
+    is_cast = node["target"].split(".")[3:4] in (["to"], ["_to_copy"])
+    results = {value["as_tensor"]["name"] for value in node["outputs"] if "as_tensor" in value}
+    return (
+        ("_assert_tensor_metadata" in node["target"] and set(states) & set(EIGHT_BIT_FLOATS))
+        or (is_cast and results & float8)
+        or "access_subclass_inner_tensor" in node["target"]
+    )
 
 
 def exported_nodes(path):
-    nodes = nodes_of(exported_program(path)["graph_module"]["graph"])
-    return [node for node in nodes if not states_eight_bits(node)]
+    graph = exported_program(path)["graph_module"]["graph"]
+    values = graph["tensor_values"].items()
+    float8 = {name for name, meta in values if meta["dtype"] in EIGHT_BIT_FLOATS}
+    return [node for node in nodes_of(graph) if not concerns_eight_bits(node, float8)]
+
+
+def is_made(operator):
+    """Whether it may stand in a graph without a node in the file: it reads the numbers of a weight
+    that the file has as bytes."""
+    return operator.startswith(("taper::", "torchao::dequantize_"))
 
 
 def operator_of(node):

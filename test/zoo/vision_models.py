@@ -7,7 +7,7 @@ import torch
 
 from entry import Entry, randn
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../kernels_portable/cases"))
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../kernels_portable/cases"))
 
 import torchvision_operators  # noqa: E402
 
