@@ -32,7 +32,7 @@ rm -rf "$work"
 mkdir -p "$work/begin" "$work/found" "$work/kept" "$build/findings" test/fuzz/corpus
 [ ! -e "$packed" ] || tar -xf "$packed" -C "$work/begin"
 "$build/bin/taper_fuzz" --kind "$kind" --write-seeds "$work/begin"
-find "$work/begin" -size +"$largest"c -delete
+find "$work/begin" -type f -size +"$largest"c -delete
 
 result="nothing reported"
 "$build/bin/taper_libfuzzer" $limits -fork="${JOBS:-$(nproc)}" -max_total_time="$seconds" \

@@ -14,8 +14,6 @@ runs=${1:-10}
 build=build/tsan
 cd "$(dirname "$0")/.."
 scripts/deps.sh clang xnnpack
-scripts/xnnpack.sh tsan
-cmake --preset tsan >/dev/null
 
 targets="test_threads_test runtime_test"
 scripts/build.sh tsan $targets
