@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels_optimized/engine/dispatch.h"
-#include "kernels_optimized/engine/max_isa.h"
+#include "kernels_optimized/engine/x86_features.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
-
 #define TAPER_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 #define TAPER_VNNI_INLINE TAPER_VNNI inline __attribute__((always_inline))
 #endif
@@ -74,18 +71,6 @@ void fill_panel(const BytePlanesShape& s, const int8_t* image, int64_t row, uint
 int64_t next_vectors(int64_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 #if defined(__x86_64__)
-
-bool has_matrix_unit() {
-  unsigned a, b, c, d;
-  if (!may_use(Isa::kAll)) return false;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 25 & 1) != 0;
-}
-
-bool multiplies_vectors() {
-  static const bool has_unit = has_matrix_unit();
-  return level() >= Level::kAvx512 && may_use(Isa::kAvx512Vnni) &&
-         __builtin_cpu_supports("avx512vnni") && !has_unit;
-}
 
 // Where a tile reads and writes.
 struct Tile {
@@ -167,16 +152,12 @@ void run_tiles(const BytePlanesShape& s, const BytePlanesOutput& last, Tile tile
   }
 }
 
-#else
-
-bool multiplies_vectors() { return false; }
-
 #endif
 
 }  // namespace
 
 bool has_byte_planes(const BytePlanesShape& s) {
-  return multiplies_vectors() && s.channels <= kMostChannels && s.dilation_across == 1 &&
+  return has_vnni() && !has_byte_tiles() && s.channels <= kMostChannels && s.dilation_across == 1 &&
          s.window_width > 1;
 }
 

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels_optimized/engine/dispatch.h"
-#include "kernels_optimized/engine/max_isa.h"
+#include "kernels_optimized/engine/x86_features.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
@@ -50,15 +49,6 @@ bool are_bytes(const PackedMatrix& matrix) {
   const int8_t* data = points->const_data_ptr<int8_t>();
   return std::all_of(data, data + points->numel(),
                      [](int8_t point) { return point >= -100 && point <= 100; });
-}
-
-bool has_vnni() {
-#if defined(__x86_64__)
-  return level() >= Level::kAvx512 && may_use(Isa::kAvx512Vnni) &&
-         __builtin_cpu_supports("avx512vnni");
-#else
-  return false;
-#endif
 }
 
 #if defined(__x86_64__)

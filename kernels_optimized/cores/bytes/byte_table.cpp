@@ -47,7 +47,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "kernels_optimized/engine/max_isa.h"
+#include "kernels_optimized/engine/x86_features.h"
 #include "kernels_optimized/engine/x86_intrinsics.h"
 
 #if defined(__x86_64__)
@@ -79,10 +79,7 @@ TAPER_VBMI size_t look_up_vbmi(const uint8_t* table, const uint8_t* in, size_t c
 
 LookUp best() {
 #if defined(__x86_64__)
-  if (level() >= Level::kAvx512 && may_use(Isa::kAvx512Vnni) &&
-      __builtin_cpu_supports("avx512vbmi")) {
-    return &look_up_vbmi;
-  }
+  if (has_vbmi()) return &look_up_vbmi;
 #endif
   return TAPER_CHOOSE(LookUp, look_up_form);
 }
