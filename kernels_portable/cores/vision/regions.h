@@ -56,4 +56,15 @@ Status read_region(const Tensor& rois, int64_t k, T scale, int64_t images, Regio
   return {};
 }
 
+// Calls each(k, region) for every row of `rois`. An error as above ends it.
+template <typename T, typename Each>
+Status for_regions(const Tensor& rois, double scale, int64_t images, const Each& each) {
+  for (int64_t k = 0; k < rois.size(0); ++k) {
+    Region<T> region;
+    TAPER_TRY(read_region(rois, k, static_cast<T>(scale), images, &region));
+    each(k, region);
+  }
+  return {};
+}
+
 }  // namespace taper::portable

@@ -164,12 +164,8 @@ Status align(const Tensor& input, const Tensor& rois, double spatial_scale, cons
   return with_float_type(input.scalar_type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const RegionSampler<T> sampler(input, bins, sampling_ratio, aligned, out);
-    for (int64_t k = 0; k < rois.size(0); ++k) {
-      Region<T> region;
-      TAPER_TRY(read_region(rois, k, static_cast<T>(spatial_scale), input.size(0), &region));
-      sampler.sample(k, region);
-    }
-    return {};
+    return for_regions<T>(rois, spatial_scale, input.size(0),
+                          [&](int64_t k, const Region<T>& region) { sampler.sample(k, region); });
   });
 }
 

@@ -117,12 +117,8 @@ Status pool(const Tensor& input, const Tensor& rois, double spatial_scale, const
   return with_float_type(input.scalar_type(), [&](auto zero) -> Status {
     using T = decltype(zero);
     const RegionPool<T> regions(input, bins, out, second);
-    for (int64_t k = 0; k < rois.size(0); ++k) {
-      Region<T> region;
-      TAPER_TRY(read_region(rois, k, static_cast<T>(spatial_scale), input.size(0), &region));
-      regions.pool(k, region);
-    }
-    return {};
+    return for_regions<T>(rois, spatial_scale, input.size(0),
+                          [&](int64_t k, const Region<T>& region) { regions.pool(k, region); });
   });
 }
 
