@@ -27,15 +27,16 @@ std::string_view name_of(Json json) { return json_text(json_need(json, "name"), 
          {}, "convert it to float32 or float16 where it is used");
 }
 
+bool is_cast(std::string_view target) {
+  constexpr std::string_view kCasts[] = {"aten::_to_copy", "aten::to.device",
+                                         "aten::to.dtype", "aten::to.dtype_layout",
+                                         "aten::to.other", "aten::type_as"};
+  return std::find(std::begin(kCasts), std::end(kCasts), target) != std::end(kCasts);
+}
+
 // Operators that read the numbers of 8-bit floats: they get them as float32.
 bool reads_float8(std::string_view target) {
-  constexpr std::string_view kReaders[] = {
-      "aten::_to_copy", "aten::to.device", "aten::to.dtype",   "aten::to.dtype_layout",
-      "aten::to.other", "aten::type_as",   "aten::_scaled_mm", "torchao::dequantize_mx"};
-  return std::find(std::begin(kReaders), std::end(kReaders), target) != std::end(kReaders);
-}
-bool casts_to_float8(std::string_view target) {
-  return reads_float8(target) && !target.starts_with("torchao::") && target != "aten::_scaled_mm";
+  return is_cast(target) || target == "aten::_scaled_mm" || target == "torchao::dequantize_mx";
 }
 
 // An argument as the file gives it.
@@ -73,7 +74,7 @@ class NodeImporter {
     node_->source = scope_.context().source(json_);
     for (const Json& output : outputs_) define_output(output, *node_);
     if (known_) check_outputs(*node_);
-    if (known_ && casts_to_float8(target_)) encode_float8(*node_);
+    if (known_ && is_cast(target_)) encode_float8(*node_);
     check_float8(*node_);
     node_->name = node_name();
     refuse_unknown(*node_);

@@ -13,11 +13,11 @@ namespace {
 
 using test::failure_of;
 
-// Imports one node into a graph whose inputs are the float32[2] tensors a and b and the int n.
-class OneNode {
+// Imports the JSON text of a graph.
+class Imported {
  public:
-  OneNode(const std::string& target, const std::string& inputs, const std::string& outputs = "")
-      : text_(program(target, inputs, outputs)),
+  explicit Imported(std::string text)
+      : text_(std::move(text)),
         document_(test::blob_of(text_), "model.json"),
         budget_(1 << 20),
         graph_(builtin_operators()),
@@ -29,9 +29,29 @@ class OneNode {
     import_nodes(document_.root(), scope_);
   }
   bool is_empty() const { return graph_.nodes.empty(); }
-  const Node& node() const { return *graph_.nodes.back(); }
+  const Node& node() const { return *graph_.nodes.back(); }  // The last one.
   const Argument& arg(size_t i) const { return node().args[i]; }
   Value* input(size_t i) const { return graph_.inputs[i].value(); }
+  std::string calls() const {
+    std::string all;
+    for (const auto& node : graph_.nodes) all += std::string(node->target()) + " ";
+    return all;
+  }
+
+ private:
+  std::string text_;
+  JsonDocument document_;
+  Budget budget_;
+  Graph graph_;
+  ImportContext context_;
+  Scope scope_;
+};
+
+// Imports one node into a graph whose inputs are the float32[2] tensors a and b and the int n.
+class OneNode : public Imported {
+ public:
+  OneNode(const std::string& target, const std::string& inputs, const std::string& outputs = "")
+      : Imported(program(target, inputs, outputs)) {}
 
  private:
   static std::string program(const std::string& target, const std::string& inputs,
@@ -49,13 +69,6 @@ class OneNode {
            R"j(}, "sym_int_values": {"n": {"as_expr": {"expr_str": "Symbol('s0')", "hint": null}}, )j"
            R"("m": {"as_int": 3}}, "outputs": []})";
   }
-
-  std::string text_;
-  JsonDocument document_;
-  Budget budget_;
-  Graph graph_;
-  ImportContext context_;
-  Scope scope_;
 };
 
 std::string named(const std::string& name, const std::string& arg) {
@@ -237,26 +250,10 @@ TEST(HigherOrder, NestingIsLimited) {
 }
 
 // Imports one node whose arguments are the float32[2] a, e of float8_e5m2 and f of float8_e4m3fn.
-class Float8Node {
+class Float8Node : public Imported {
  public:
   Float8Node(const std::string& target, const std::string& inputs, const std::string& output)
-      : text_(program(target, inputs, output)),
-        document_(test::blob_of(text_), "model.json"),
-        budget_(1 << 20),
-        graph_(builtin_operators()),
-        context_(budget_),
-        scope_(graph_, document_.root(), context_) {
-    for (const Json input : json_array(json_need(document_.root(), "inputs"), "inputs")) {
-      graph_.inputs.push_back(import_input(input, scope_));
-    }
-    import_nodes(document_.root(), scope_);
-  }
-  std::string calls() const {
-    std::string all;
-    for (const auto& node : graph_.nodes) all += std::string(node->target()) + " ";
-    return all;
-  }
-  const Node& last() const { return *graph_.nodes.back(); }
+      : Imported(program(target, inputs, output)) {}
 
  private:
   static std::string program(const std::string& target, const std::string& inputs,
@@ -272,13 +269,6 @@ class Float8Node {
            meta(7) + R"(, "e": )" + meta(30) + R"(, "g": )" + meta(30) + R"(, "f": )" + meta(29) +
            R"(}, "sym_int_values": {}, "outputs": []})";
   }
-
-  std::string text_;
-  JsonDocument document_;
-  Budget budget_;
-  Graph graph_;
-  ImportContext context_;
-  Scope scope_;
 };
 
 std::string tensor(const std::string& name) {
@@ -294,8 +284,8 @@ TEST(Float8Nodes, CastsDecodeAndEncode) {
   EXPECT_EQ(from.calls(), "taper::decode_float8 aten::to.dtype ");
   const Float8Node to("torch.ops.aten._to_copy.default", cast("a", 30), "g");
   EXPECT_EQ(to.calls(), "taper::encode_float8 ");
-  EXPECT_EQ(to.last().args[1].to_int(), 30);
-  EXPECT_EQ(to.last().outputs[0]->type.dtype, ScalarType::kByte);
+  EXPECT_EQ(to.node().args[1].to_int(), 30);
+  EXPECT_EQ(to.node().outputs[0]->type.dtype, ScalarType::kByte);
   const Float8Node both("torch.ops.prims.convert_element_type.default", cast("f", 30), "g");
   EXPECT_EQ(both.calls(), "taper::decode_float8 taper::encode_float8 ");
 }
@@ -303,7 +293,7 @@ TEST(Float8Nodes, CastsDecodeAndEncode) {
 TEST(Float8Nodes, MovesKeepCodes) {
   const Float8Node moved("torch.ops.aten.alias.default", named("self", tensor("e")), "g");
   EXPECT_EQ(moved.calls(), "aten::alias ");
-  EXPECT_EQ(moved.last().outputs[0]->type.dtype, ScalarType::kByte);
+  EXPECT_EQ(moved.node().outputs[0]->type.dtype, ScalarType::kByte);
 }
 
 TEST(Float8Nodes, ZerosAreMadeOfAnyTensor) {
