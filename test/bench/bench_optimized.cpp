@@ -197,6 +197,20 @@ std::vector<Row> rows() {
        [](KernelCall& call) {
          call.tensor({197, 768}).list({1}).flag(false).tensor({197});
        }},
+      {"avg_pool 3x3 192x35", "aten::avg_pool2d.out",
+       [](KernelCall& call) {
+         call.tensor({1, 192, 35, 35})
+             .list({3, 3})
+             .list({1, 1})
+             .list({1, 1})
+             .flag(false)
+             .flag(true);
+         call.none().tensor({1, 192, 35, 35});
+       }},
+      {"avg_pool to 7x7", "aten::_adaptive_avg_pool2d.out",
+       [](KernelCall& call) {
+         call.tensor({1, 512, 14, 14}).list({7, 7}).tensor({1, 512, 7, 7});
+       }},
       binary("add", "aten::add.out", {1, 64, 56, 56}, true),
       {"add small", "aten::add.out",
        [](KernelCall& c) {
