@@ -39,7 +39,8 @@ result="nothing reported"
   -artifact_prefix="$build/findings/" "$work/found" "$work/begin" >"$work/log" 2>&1 ||
   result="stopped by a finding"
 tail -n 1 "$work/log"
-hours=$(times | awk 'NR == 2 { split($1, part, /[ms]/); printf "%.2f", part[1] / 60 + part[2] / 3600 }')
+times >"$work/times"  # Not in a subshell, which has other children.
+hours=$(awk 'NR == 2 { split($1, part, /[ms]/); printf "%.2f", part[1] / 60 + part[2] / 3600 }' "$work/times")
 
 "$build/bin/taper_libfuzzer" $limits -merge=1 "$work/kept" "$work/begin" "$work/found" >"$work/merge" 2>&1
 # Names and times as they are in no run, so that the same files are the same bytes.
