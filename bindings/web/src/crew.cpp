@@ -9,9 +9,9 @@
 
 namespace {
 
-// How often a thread looks for a change before it sleeps: some 50 microseconds. The kernels of a
-// model follow each other faster than that.
-constexpr int kPatience = 40000;
+// How often a thread looks for a change before it sleeps: for about half a millisecond. Between two
+// kernels with work for it lie some that have none, and to wake up takes as long as one of them.
+constexpr int kPatience = 400000;
 constexpr int64_t kForever = -1;
 
 // The number of the job in the upper half, and how many of its tasks nobody has taken in the lower.

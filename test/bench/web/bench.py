@@ -33,9 +33,11 @@ HEAD = """# In a browser
 
 Written by `scripts/bench_web.sh --markdown docs/benchmarks_web.md`; `test/bench/web/README.md`
 describes the method. In one headless Chromium, on one page for each model and number of threads,
-all run the same model on the same inputs in turns, float32, on the processor alone. A cell is the
-median time of {rounds} runs in milliseconds, from inputs as typed arrays to the first output as
-one, and the least time in brackets. The difference is the largest one from PyTorch's numbers.
+all run the same model on the same inputs in turns, float32, on the processor alone. A turn is four
+runs, of which the first, which wakes threads, is not counted. A cell is the median time of the runs
+of {rounds} turns in milliseconds, from inputs as typed arrays to the first output as one, and the
+least time in brackets. The difference is the largest one from PyTorch's numbers, as a part of the
+largest of these.
 
 {machine}
 """
@@ -79,7 +81,7 @@ def main():
     parser = argparse.ArgumentParser()
     for folder in ("package", "npm", "models"):
         parser.add_argument("--" + folder, type=pathlib.Path, required=True)
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--module", action="append", default=[], metavar="LABEL=FILE")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("names", nargs="+")

@@ -7,9 +7,9 @@ const steps = {
     tf.fused.conv2d({ x, filter, strides, pad, bias, activation }),
   depthwise: ([x, filter, bias], { stride: strides, pad, activation }) =>
     tf.fused.depthwiseConv2d({ x, filter, strides, pad, bias, activation }),
-  linear([x, b, bias], { activation }) {
-    const out = tf.fused.matMul({ a: flat(x), b, transposeB: true, bias, activation });
-    return out.reshape([...x.shape.slice(0, -1), b.shape[0]]);
+  linear([x, weight, bias]) { // Its fused.matMul gives wrong sums for some sizes.
+    const out = tf.matMul(flat(x), weight, false, true);
+    return out.add(bias).reshape([...x.shape.slice(0, -1), weight.shape[0]]);
   },
   add: ([a, b]) => tf.add(a, b),
   relu: ([x]) => tf.relu(x),

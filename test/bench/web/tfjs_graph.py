@@ -96,7 +96,7 @@ class Writer:
 
     def activate(self, node, x, kind):
         last = self.steps[-1]
-        if last["name"] == self.ref(x) and last["op"] in ("conv", "depthwise", "linear"):
+        if last["name"] == self.ref(x) and last["op"] in ("conv", "depthwise"):
             last["activation"] = kind
             self.name[node] = last["name"]
         else:
