@@ -217,6 +217,12 @@ DOCUMENTS = [
     ),
     Document("docs/benchmarks_arm64.md", "scripts/bench_arm64.sh", XNNPACK, ""),
     Document(
+        "docs/benchmarks_web.md",
+        "scripts/bench_web.sh --markdown docs/benchmarks_web.md",
+        ["bindings/web", *KERNELS],
+        "",
+    ),
+    Document(
         "docs/benchmarks_gpu.md", "test/bench/peers/gpu.py", ["backends/vulkan"], "a GPU"
     ),
     Document(
