@@ -34,17 +34,18 @@ using Ints = hn::Vec<decltype(kInts)>;
 // Larger than any row: that of the padding.
 constexpr int32_t kNowhere = INT32_MAX;
 
-// An element and where it is.
+// An element and where it is: at first nothing, which is less than all.
 struct Found {
+  HWY_INLINE Found()
+      : value(hn::Set(kTag, -std::numeric_limits<float>::infinity())),
+        row(hn::Set(kInts, kNowhere)),
+        column(hn::Zero(kInts)) {}
+  HWY_INLINE Found(Vec value, Ints row, Ints column) : value(value), row(row), column(column) {}
+
   Vec value;
   Ints row;
   Ints column;
 };
-
-HWY_INLINE Found nothing() {
-  return {hn::Set(kTag, -std::numeric_limits<float>::infinity()), hn::Set(kInts, kNowhere),
-          hn::Zero(kInts)};
-}
 
 HWY_INLINE Ints all(int64_t place) { return hn::Set(kInts, static_cast<int32_t>(place)); }
 
@@ -106,7 +107,7 @@ void find_in_columns(const PoolShape& p, const float* plane, Taps taps, float* v
     const int64_t count = p.in.width - x;
     const auto load = [&](int64_t row)
                           HWY_ATTR { return load_count(plane + row * p.in.row_stride + x, count); };
-    Found best = nothing();
+    Found best;
     if (taps.first < taps.last) best = {load(taps.first), all(taps.first), best.column};
     for (int64_t row = taps.first + taps.step; row < taps.last; row += taps.step) {
       compare_later({load(row), all(row), best.column}, &best);
@@ -127,7 +128,7 @@ void max_row(const PoolShape& p, int64_t n, int64_t c, int64_t y, float* scratch
   const Ints steps = hn::Mul(hn::Iota(kInts, 0), all(window.stride));
   for (int64_t x = 0; x < window.out; x += kLanes) {
     const int64_t count = window.out - x;
-    Found best = nothing();
+    Found best;
     for (int64_t k = 0; k < window.kernel; ++k) {
       const int64_t at = x * window.stride + k * window.dilation;
       const Vec value = load_every(values + at, window.stride, count);
@@ -201,7 +202,6 @@ HWY_INLINE void max_pixel(const PoolShape& p, const float* image, int64_t y, int
                           int64_t count, float* out, int64_t* indices) {
   const Taps rows = p.rows.taps(y), columns = p.columns.taps(x);
   Found best[kVectors];
-  for (Found& each : best) each = nothing();
   bool is_first = true;
   for (int64_t row = rows.first; row < rows.last; row += rows.step) {
     for (int64_t column = columns.first; column < columns.last; column += columns.step) {
