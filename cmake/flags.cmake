@@ -22,6 +22,10 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
+if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND UNIX)
+  add_compile_definitions(_FILE_OFFSET_BITS=64)  # Files may be larger than memory.
+endif()
+
 find_program(TAPER_CCACHE ccache)
 if(TAPER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # ccache caches sources with precompiled headers only with this sloppiness.

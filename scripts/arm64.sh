@@ -23,8 +23,8 @@ fail() {
 }
 
 scripts/xnnpack.sh aarch64
-TAPER_ARM64_ROOT=$(scripts/arm64_libraries.sh)
-export TAPER_ARM64_ROOT
+TAPER_ARM_ROOT=$(scripts/arm_libraries.sh arm64)
+export TAPER_ARM_ROOT
 names=""
 list=""
 for model in test/models/data/*.pt2; do

@@ -14,6 +14,7 @@
 #   scripts/deps.sh swift    also Swift in a root of its own, where none is on PATH (swift_root.sh)
 #   scripts/deps.sh macos    also pip, for a compiler for macOS (macos.sh)
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
+#   scripts/deps.sh armv7    the same for 32-bit ARM
 #   scripts/deps.sh windows  also a compiler for Windows, and wine to run its programs
 #   scripts/deps.sh browser  also a browser without a window, and Python to drive it
 #   scripts/deps.sh BACKEND  also the library of a backend, as its debian.txt and deps.sh say
@@ -42,6 +43,7 @@ for extra in "$@"; do
     python) packages="$packages python3 python3-venv" ;;
     wheel) packages="$packages python3 python3-venv python3-dev python3-pip" ;;
     arm64) packages="$packages g++-aarch64-linux-gnu qemu-user" ;;
+    armv7) packages="$packages g++-arm-linux-gnueabihf qemu-user" ;;
     windows) packages="$packages clang-14 lld-14 g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64" ;;
     firmware) packages="$packages gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
@@ -61,7 +63,7 @@ for extra in "$@"; do
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, web," \
-          "java, swift, macos, arm64, windows, browser, backends, $known)" >&2
+          "java, swift, macos, arm64, armv7, windows, browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"

@@ -40,8 +40,8 @@ cross() {
     *) echo "python.sh: there is no cross build for '$arch', only for aarch64" >&2 && exit 2 ;;
   esac
   scripts/xnnpack.sh aarch64
-  libraries=$(scripts/arm64_libraries.sh)
-  headers=$(scripts/arm64_libraries.sh python)/usr/include/python3.11
+  libraries=$(scripts/arm_libraries.sh arm64)
+  headers=$(scripts/arm_libraries.sh python)/usr/include/python3.11
   echo "-C build-dir=../../build/python-aarch64
     -C cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchains/arm64.cmake
     -C cmake.define.TAPER_ARM64_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
@@ -145,7 +145,7 @@ tests=$out/clone/bindings/python/tests
 # under_qemu: tests the wheel for 64-bit ARM with Debian's Python. A program that starts Python starts
 # this script, which starts qemu.
 under_qemu() {
-  root=$(scripts/arm64_libraries.sh python)
+  root=$(scripts/arm_libraries.sh python)
   cat >"$out/python" <<END
 #!/bin/sh
 exec qemu-aarch64 -L /usr/aarch64-linux-gnu \\

@@ -7,7 +7,7 @@
 #   scripts/xnnpack.sh [TARGET]        downloads and builds it, if that has not been done yet
 #   scripts/xnnpack.sh where [TARGET]  prints its folder (include/, lib/) if it is built, else nothing
 #
-# TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries),
+# TARGET is the machine that it is built for: this one, aarch64 or armv7 (Linux, with Debian's cross libraries),
 # android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder), windows (x86-64, with
 # the headers of mingw-w64), or asan or tsan (this one, with AddressSanitizer or ThreadSanitizer, for
 # the presets of those names; micro-kernels, which read beyond their rows on purpose and know nothing
@@ -57,11 +57,14 @@ case "$target" in
     targets="XNNPACK pthreadpool"
     compilers="$compilers -DCMAKE_OPTIMIZE_DEPENDENCIES=ON"  # Without micro-kernels.
     ;;
-  aarch64)
-    "$here"/deps.sh clang arm64
-    compilers="$compilers -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64"
+  aarch64 | armv7)
+    case "$target" in
+      aarch64) "$here"/deps.sh clang arm64 && triple=aarch64-linux-gnu ;;
+      armv7) "$here"/deps.sh clang armv7 && triple=arm-linux-gnueabihf ;;
+    esac
+    compilers="$compilers -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$target"
     for language in C CXX ASM; do
-      compilers="$compilers -DCMAKE_${language}_COMPILER_TARGET=aarch64-linux-gnu"
+      compilers="$compilers -DCMAKE_${language}_COMPILER_TARGET=$triple"
     done
     ;;
   windows)
@@ -75,7 +78,7 @@ case "$target" in
     compilers="-DCMAKE_TOOLCHAIN_FILE=$ndk/build/cmake/android.toolchain.cmake
       -DANDROID_ABI=arm64-v8a -DANDROID_PLATFORM=android-24"
     ;;
-  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android, windows, asan, tsan)" >&2; exit 2 ;;
+  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, armv7, android, windows, asan, tsan)" >&2; exit 2 ;;
 esac
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")

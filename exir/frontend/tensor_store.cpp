@@ -255,7 +255,7 @@ TensorStore::Tensor TensorStore::load(std::string_view name) {
   const uint8_t* start = bytes.bytes.data() + static_cast<uint64_t>(view.offset) * item;
   if (order && reinterpret_cast<uintptr_t>(start) % kAlignment == 0) {
     out.type.dim_order = *order;
-    out.data = {start, numel * item, bytes.owner};
+    out.data = {start, static_cast<size_t>(numel) * item, bytes.owner};
     return out;
   }
   if (!order) {

@@ -126,7 +126,7 @@ void pack_rows(const float* from, int64_t from_stride, int64_t depth, int64_t co
 void pack_four_columns(const float* from, int64_t stride, int64_t depth, float* to,
                        int64_t to_stride) {
   const hn::FixedTag<float, 4> four;
-  const hn::Repartition<double, decltype(four)> two;
+  const hn::Repartition<uint64_t, decltype(four)> two;  // 32-bit Arm has no vectors of doubles.
   int64_t k = 0;
   for (; k + 4 <= depth; k += 4) {
     const auto a = hn::LoadU(four, from + k);

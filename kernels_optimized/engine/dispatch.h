@@ -16,7 +16,8 @@
 //
 // Dispatch is done here and not by Highway's library, so that only its headers are needed. On
 // x86-64 there are forms for AVX2 with FMA and for AVX-512; on other processors there is one, for
-// what the compiler's flags allow (64-bit Arm: Neon).
+// what the compiler's flags allow (64-bit Arm: Neon). 32-bit Arm's is compiled but not chosen: its
+// vectors divide by estimates, and have no denormal numbers.
 
 #pragma once
 
@@ -70,6 +71,9 @@ void limit_level(Level limit);
 
 template <typename Function>
 Function choose(Function avx512, Function avx2, Function baseline) {
+#if defined(__arm__)
+  baseline = nullptr;
+#endif
   const Level best = level();
   if (best >= Level::kAvx512 && avx512 != nullptr) return avx512;
   if (best >= Level::kAvx2 && avx2 != nullptr) return avx2;

@@ -79,6 +79,8 @@ Result<Span<const uint8_t>> map_descriptor(int descriptor, uint64_t* version) {
   TAPER_REQUIRE(S_ISREG(info.st_mode), Error::kAccessFailed, "this is not a regular file");
   if (version != nullptr) *version = version_of(info);
   if (info.st_size == 0) return Span<const uint8_t>();
+  TAPER_REQUIRE(static_cast<uint64_t>(info.st_size) <= PTRDIFF_MAX, Error::kNotSupported,
+                "the file is larger than the addresses of this processor");
   const size_t size = static_cast<size_t>(info.st_size);
   void* memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   TAPER_REQUIRE(memory != MAP_FAILED, Error::kAccessFailed, "the file cannot be mapped");

@@ -75,7 +75,7 @@ bool any_input(const XnnNode& node, Span<const XnnValue> values, Test test) {
 Span<const float> numbers_of(const XnnValue& value) {
   const bool has_numbers = value.data != nullptr && value.type == wire::DataType::FP32;
   return {has_numbers ? floats_of(value) : nullptr,
-          has_numbers ? element_count(value.declared) : 0};
+          has_numbers ? static_cast<size_t>(element_count(value.declared)) : 0};
 }
 
 bool multiplies(const XnnNode& node) {

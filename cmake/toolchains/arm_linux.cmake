@@ -1,0 +1,21 @@
+# What arm64.cmake and armv7.cmake share: Linux on ARM with Debian's cross compilers. They set
+# CMAKE_SYSTEM_PROCESSOR, the compiler's prefix `arm_triple` and the emulator's name `arm_qemu`.
+
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER ${arm_triple}-gcc)
+set(CMAKE_CXX_COMPILER ${arm_triple}-g++)
+set(TAPER_ARM_ROOT "" CACHE PATH "A folder of libraries for ARM, beside those of the cross compiler")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAPER_ARM_ROOT)
+if(TAPER_ARM_ROOT)
+  set(ENV{PKG_CONFIG_LIBDIR} ${TAPER_ARM_ROOT}/usr/lib/${arm_triple}/pkgconfig:/usr/share/pkgconfig)
+  set(ENV{PKG_CONFIG_SYSROOT_DIR} ${TAPER_ARM_ROOT})
+else()
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+endif()
+find_program(TAPER_QEMU ${arm_qemu})
+if(TAPER_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${TAPER_QEMU} -L /usr/${arm_triple})
+endif()
+set(CMAKE_FIND_ROOT_PATH ${TAPER_ARM_ROOT} /usr/${arm_triple})
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
