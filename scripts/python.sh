@@ -44,7 +44,7 @@ cross() {
   headers=$(scripts/arm_libraries.sh python)/usr/include/python3.11
   echo "-C build-dir=../../build/python-aarch64
     -C cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchains/arm64.cmake
-    -C cmake.define.TAPER_ARM64_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
+    -C cmake.define.TAPER_ARM_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
 }
 
 # repack WHEEL: compresses what is in it as far as zlib can.
