@@ -12,8 +12,6 @@ namespace taper::optimized {
 // The inputs of one window along a dimension, `step` apart, as far as they lie inside.
 struct Taps {
   int64_t first, last, step;
-
-  int64_t count() const { return first < last ? (last - first + step - 1) / step : 0; }
 };
 
 // Windows along one dimension.
@@ -30,11 +28,11 @@ struct Axis {
     const int64_t end = start + (window.kernel - 1) * window.dilation + 1;
     return {start + outside * window.dilation, std::min(end, window.in), window.dilation};
   }
-  // How many inputs an average divides by; 0 if the window has none. Padding counts up to its end.
+  // How many inputs an average divides by; 0 if the window has none.
   int64_t extent(int64_t y, bool count_padding) const {
     const Taps inside = taps(y);
-    if (inside.count() == 0 || is_adaptive || !count_padding) return inside.count();
-    return std::min(window.start(y) + window.kernel, window.in + window.padding) - window.start(y);
+    if (inside.last <= inside.first) return 0;
+    return is_adaptive ? inside.last - inside.first : window.extent(y, count_padding);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels_portable/cores/image.h"
@@ -25,6 +26,15 @@ struct Window {
   int64_t dilation;
 
   int64_t start(int64_t y) const { return y * stride - padding; }
+
+  // How many elements of output y's window count for an average if no window is dilated. Padding
+  // counts if asked for, but never what is beyond it. Without padding it is not positive if the
+  // window does not overlap the input.
+  int64_t extent(int64_t y, bool count_padding) const {
+    const int64_t end = std::min(start(y) + kernel, in + padding);
+    if (count_padding) return end - start(y);
+    return std::min(end, in) - std::max(start(y), int64_t{0});
+  }
 };
 
 struct Pooling {

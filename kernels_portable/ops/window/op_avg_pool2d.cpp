@@ -13,14 +13,6 @@
 namespace taper::portable {
 namespace {
 
-// How many elements along one dimension count for output `y`.
-int64_t extent(const Window& window, int64_t y, bool count_padding) {
-  const int64_t start = window.start(y);
-  const int64_t end = std::min(start + window.kernel, window.in + window.padding);
-  if (count_padding) return end - start;
-  return std::min(end, window.in) - std::max(start, int64_t{0});
-}
-
 template <typename T>
 class MeanLanes final : public PoolLanes<T> {
  public:
@@ -49,9 +41,10 @@ class MeanLanes final : public PoolLanes<T> {
  private:
   // The divisor for column x; 0 if the window does not overlap the input.
   int64_t divisor(int64_t x) const {
-    if (extent(pooling_.rows, y_, false) <= 0 || extent(pooling_.columns, x, false) <= 0) return 0;
+    const Window &rows = pooling_.rows, &columns = pooling_.columns;
+    if (rows.extent(y_, false) <= 0 || columns.extent(x, false) <= 0) return 0;
     if (divisor_ != 0) return divisor_;
-    return extent(pooling_.rows, y_, count_padding_) * extent(pooling_.columns, x, count_padding_);
+    return rows.extent(y_, count_padding_) * columns.extent(x, count_padding_);
   }
   static T quotient(T sum, int64_t divisor) {
     if (divisor == 0) return T{};
