@@ -36,6 +36,7 @@ struct Axis {
   }
 };
 
+// A pooling of images and where its results go.
 struct PoolShape {
   portable::Images in;
   portable::Images out;

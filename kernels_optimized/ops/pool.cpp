@@ -5,7 +5,6 @@
 // columns of the result, which has the padding on both sides, so that no window is a special case.
 // Where channels are contiguous, vectors of them are combined over the pixels of a window.
 
-#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -312,7 +311,7 @@ bool run(KernelContext& context, const PoolShape& p) {
               [&](int64_t first, int64_t last) { form(p, first, last, nullptr); });
     return true;
   }
-  std::atomic<bool> has_memory = true;
+  bool has_memory = true;  // Without it there is one part.
   for_parts_with_scratch(context, rows, work, 2 * p.row_floats(kMostLanes),
                          [&](int64_t first, int64_t last, Span<float> scratch) {
                            if (scratch.size() == 0) {
