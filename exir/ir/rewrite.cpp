@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <unordered_set>
+#include <variant>
 
 #include "exir/ir/registry.h"
 
@@ -27,6 +29,12 @@ void fill_defaults(const Schema& schema, std::vector<Argument>& args) {
     }
     args.push_back(default_argument(arg));
   }
+}
+
+[[noreturn]] void refuse_contradiction(const Node& node) {
+  const Diagnostic out = diagnose(
+      node, "bad-node", "its arguments or results are not as the program states them elsewhere");
+  throw Failure(out.message, {out});
 }
 
 }  // namespace
@@ -176,7 +184,15 @@ int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
     }
     rewriter.current_ = node.get();
     rewriter.first_ = rewriter.out_.size();
-    if (visit(*node, rewriter)) {
+    bool replaced = false;
+    try {
+      replaced = visit(*node, rewriter);
+    } catch (const std::out_of_range&) {
+      refuse_contradiction(*node);
+    } catch (const std::bad_variant_access&) {
+      refuse_contradiction(*node);
+    }
+    if (replaced) {
       dropped.push_back(std::move(node));
     } else {
       rewriter.out_.push_back(std::move(node));

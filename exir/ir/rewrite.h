@@ -56,6 +56,10 @@ class Rewriter {
 
 // Returns how many nodes `visit` replaced. `at_end` may emit nodes after all others, before outputs
 // and mutations are remapped.
+//
+// Programs from a file may contradict themselves, for example state a view of too few dimensions.
+// Passes need not look for that where they use at() and std::get: what those throw becomes a
+// Failure that names the visited node.
 int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
             const std::function<void(Rewriter&)>& at_end = {});
 

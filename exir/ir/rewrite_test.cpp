@@ -92,6 +92,19 @@ TEST(Rewrite, RefusesTooFewArguments) {
       Failure);
 }
 
+TEST(Rewrite, NamesTheNodeThatContradictsItself) {
+  const auto graph = parse_graph(R"(graph "g" { input %x: float32[2]
+    %a: float32[2] = aten::relu(%x) return %a })");
+  try {
+    rewrite(*graph, [](Node& node, Rewriter&) { return node.outputs[0]->type.sizes.at(1) == 2; });
+    FAIL();
+  } catch (const Failure& failure) {
+    ASSERT_EQ(failure.diagnostics().size(), 1u);
+    EXPECT_EQ(failure.diagnostics()[0].id, "bad-node");
+    EXPECT_EQ(failure.diagnostics()[0].where, "a");
+  }
+}
+
 TEST(EraseDead, KeepsWhatIsUsedOrWrites) {
   const auto graph = parse_graph(R"(graph "g" {
     input %x: float32[2]
