@@ -21,6 +21,7 @@
 #include "exir/passes/functional/inline_wrappers.h"
 #include "exir/passes/functional/lower_vmap.h"
 #include "exir/passes/functional/unwrap_functionalized.h"
+#include "exir/passes/functional/unwrap_out_dtype.h"
 #include "exir/passes/kernels/check_kernels.h"
 #include "exir/passes/kernels/pack_weights.h"
 #include "exir/passes/kernels/row_quantisation.h"
@@ -242,6 +243,8 @@ constexpr Pass kPasses[] = {
     {"lower_vmap", Need::kAlways, Dialect::kAten, plain<lower_vmap>},
     // In programs that were decomposed, custom operators that write are wrapped.
     {"unwrap_functionalized", Need::kAlways, Dialect::kAten, plain<unwrap_functionalized>},
+    // Reference representations of quantised programs call operators in wider integers.
+    {"unwrap_out_dtype", Need::kAlways, Dialect::kAten, plain<unwrap_out_dtype>},
     // Writes of other kinds, such as updates of LLM caches, become ATen's, which functionalize
     // handles.
     {"decompose_writes", Need::kAlways, Dialect::kAten, with_aten<decompose_writes>},

@@ -35,6 +35,8 @@ bool is_control_flow(std::string_view name) {
                               "higher_order::wrap_with_set_grad_enabled",
                               "higher_order::wrap_with_autocast",
                               "higher_order::invoke_subgraph",
+                              "higher_order::strict_mode",
+                              "higher_order::out_dtype",
                               "higher_order::executorch_call_delegate"};
   return names.count(name) != 0;
 }

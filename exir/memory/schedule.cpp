@@ -50,13 +50,11 @@ class Scheduler {
   }
 
   [[noreturn]] static void refuse(const Node& node) {
-    const bool is_reference = node.is("higher_order::out_dtype");
     throw Failure(
         "control flow that is not supported",
         {{"unsupported-op", std::string(node.target()), node.name,
           node.source ? node.source->newest_frame() : "",
-          is_reference ? "call convert_pt2e() without use_reference_representation"
-                       : "call run_decompositions() on the exported program before saving it"}});
+          "call run_decompositions() on the exported program before saving it"}});
   }
 
   static Graph& graph_of(const Argument& arg) {

@@ -81,7 +81,8 @@ std::string_view base_name(std::string_view target) {
 
 bool is_wrapper(const Node& node) {
   return node.is("higher_order::wrap_with_set_grad_enabled") ||
-         node.is("higher_order::wrap_with_autocast") || node.is("higher_order::invoke_subgraph");
+         node.is("higher_order::wrap_with_autocast") || node.is("higher_order::strict_mode") ||
+         node.is("higher_order::invoke_subgraph");
 }
 
 // The autocast region that a node is in: the innermost one counts.

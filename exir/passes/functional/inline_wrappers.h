@@ -1,4 +1,4 @@
-// Bodies of wrap_with_set_grad_enabled, wrap_with_autocast and invoke_subgraph (of
+// Bodies of wrap_with_set_grad_enabled, wrap_with_autocast, strict_mode and invoke_subgraph (of
 // torch.compiler.nested_compile_region) move into the graph around them.
 //
 //     before   %1 = wrap_with_set_grad_enabled(False, graph { relu }, [%x])     after   %1 = relu(%x)
