@@ -120,15 +120,13 @@ void run_tile(const PlanesData& d, const Block& b, const float* panel, float* ou
   }
 }
 
-// Computes a row in strips of results. The last strip may overlap the one before it.
+// Computes a row in strips of results. The last strip may overlap the one before it. A row of fewer
+// results has strips of half as many.
 template <int kVectors, int kCount, int kStep>
 void run_block(const PlanesShape& s, const PlanesData& d, const Block& b, float* out) {
   const auto at = [&](int64_t x) { return out + x * s.out_channels; };
-  if (s.out_width < kCount) {
-    for (int64_t x = 0; x < s.out_width; ++x) {
-      run_tile<kVectors, 1, 0>(d, b, b.panel + x * b.step, at(x), s.out_channels);
-    }
-    return;
+  if constexpr (kCount > 1) {
+    if (s.out_width < kCount) return run_block<kVectors, kCount / 2, 0>(s, d, b, out);
   }
   for (int64_t x = 0; x < s.out_width; x += kCount) {
     const int64_t from = std::min(x, s.out_width - kCount);

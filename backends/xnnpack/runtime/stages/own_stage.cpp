@@ -13,6 +13,7 @@
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
+#include "backends/xnnpack/runtime/stages/hand_over.h"
 #include "backends/xnnpack/runtime/stages/planes_stage.h"
 #include "backends/xnnpack/runtime/stages/taps_stage.h"
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
@@ -148,23 +149,24 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   const XnnNode& node = graph.nodes()[first];
   const Span<const XnnValue> values = graph.values();
   const XnnNode& last = graph.nodes()[first + part.nodes - 1];
+  const pthreadpool_t pool = pool_for(graph, first, first + part.nodes, shared);
   Status status;
   if (part.kind == OwnPart::Kind::kPlanes) {
-    status = build<PlanesStage>(stage, node.inputs[0], last, values, shared.pool);
+    status = build<PlanesStage>(stage, node.inputs[0], last, values, pool);
   } else if (part.kind == OwnPart::Kind::kBytePlanes) {
-    status = build<BytePlanesStage>(stage, node.inputs[0], last, values, shared.pool);
+    status = build<BytePlanesStage>(stage, node.inputs[0], last, values, pool);
   } else if (part.kind == OwnPart::Kind::kWinograd) {
     status = build<WinogradStage>(stage, last, values, part.tile, part.volume, shared);
   } else if (part.kind == OwnPart::Kind::kTaps) {
-    status = build<TapsStage>(stage, node, values, shared.pool);
+    status = build<TapsStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kDepthwise) {
     const bool is_swish = part.fusion.nodes > 0;
     const uint32_t output = is_swish ? part.fusion.output : node.output;
-    stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, shared.pool));
+    stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, pool));
   } else if (part.kind == OwnPart::Kind::kByteDepthwise) {
-    status = build<ByteDepthwiseStage>(stage, node, values, shared.pool);
+    status = build<ByteDepthwiseStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kGrouped) {
-    status = build<GroupedStage>(stage, node, values, shared.pool);
+    status = build<GroupedStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kBfloat) {
     status = build<BfloatStage>(stage, node, values, shared);
   } else if (part.kind == OwnPart::Kind::kProduct) {

@@ -9,6 +9,7 @@
 #include "backends/xnnpack/library/placed_workspace.h"
 #include "backends/xnnpack/library/profiled_nodes.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/hand_over.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
 
 namespace taper::xnnpack {
@@ -64,39 +65,6 @@ void visit_values(const Subgraph& graph, size_t first, size_t last, Visit visit)
   }
 }
 
-// The cost of a node, in multiply-adds of a product that stays in the cache.
-uint64_t work_of(const XnnNode& node, Span<const XnnValue> values) {
-  constexpr uint64_t kPerResult = 16;  // To read its operands and to write it.
-  constexpr uint64_t kPerWeight = 4;
-  const Shape& result = values[node.output].shape;
-  const uint64_t count = element_count(result);
-  uint64_t depth = 1, weights = 0;
-  if (node.kind == find_kind(wire::NodeContent::BatchMatrixMultiply)) {
-    depth = input(node, values).shape.last();
-  } else if (node.inputs[1] != kNone && input(node, values, 1).data != nullptr) {
-    weights = element_count(input(node, values, 1).declared);
-    depth = weights / (result.rank > 0 ? result.last() : 1);
-  }
-  return count * (depth + kPerResult) + weights * kPerWeight;
-}
-
-// Returns the pool if it saves more time than it costs to hand each node to other threads, to fetch
-// what they wrote before, and to wait for the last one; else null.
-pthreadpool_t pool_for(const Subgraph& graph, size_t first, size_t last, pthreadpool_t pool) {
-  constexpr uint64_t kHandOver = 256 << 10;  // The cost of a hand-over in multiply-adds.
-  constexpr uint64_t kOneTask = 32 << 10;    // XNNPACK does not divide smaller nodes.
-  uint64_t work = 0, count = 0;
-  for (size_t n = first; n < last; ++n) {
-    const XnnNode& node = graph.nodes()[n];
-    const uint64_t own = node.is_needed ? work_of(node, graph.values()) : 0;
-    if (own < kOneTask) continue;
-    work += std::min(own, uint64_t{1} << 40);
-    ++count;
-  }
-  // Two threads halve the work; more threads save more.
-  return work / 2 > count * kHandOver ? pool : nullptr;
-}
-
 }  // namespace
 
 Segment::~Segment() {
@@ -127,7 +95,7 @@ Status Segment::create(const Shared& shared, uint32_t flags) {
   const Status defined = define(subgraph.graph, in_half);
   for (XnnValue& value : graph_->values()) value.xnn_id = kNone;
   TAPER_TRY(defined);
-  const pthreadpool_t pool = pool_for(*graph_, first_, last_, shared.pool);
+  const pthreadpool_t pool = pool_for(*graph_, first_, last_, shared);
   return status_of(
       xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, pool, flags, &runtime_),
       "XNNPACK refuses the graph");
