@@ -41,17 +41,20 @@ class Quantised(nn.Module):
         return self.module(x)
 
 
-def quantised(module, samples, is_dynamic):
+def quantised(module, samples, is_dynamic, is_per_channel=True, as_reference=False):
+    """As a reference, with the arithmetic of integers in place of quantise and dequantise."""
     from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xnnpack
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-    config = xnnpack.get_symmetric_quantization_config(is_per_channel=True, is_dynamic=is_dynamic)
+    config = xnnpack.get_symmetric_quantization_config(
+        is_per_channel=is_per_channel, is_dynamic=is_dynamic
+    )
     graph = torch.export.export(module, (samples[0],)).module()
     prepared = prepare_pt2e(graph, xnnpack.XNNPACKQuantizer().set_global(config))
     with torch.no_grad():
         for sample in samples:
             prepared(sample)
-    return Quantised(convert_pt2e(prepared))
+    return Quantised(convert_pt2e(prepared, use_reference_representation=as_reference))
 
 
 def by_rows(module, dtype, granularity):
@@ -109,6 +112,11 @@ def models(full):
     return [
         Model("int8_convnet", quantised(settle(Convnet()), images, False), (images[0],), scale=100),
         Model("int8_layers", quantised(layers, rows, True), (rows[0],), scale=100),
+        Model(
+            "int8_reference",
+            quantised(layers, rows, False, is_per_channel=False, as_reference=True),
+            (rows[0],),
+        ),
         Model(
             "int8_rows",
             by_rows(layers, torch.int8, PerAxis(0)),
