@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests what a 32-bit ARM processor runs under qemu-user, as a Cortex-A7 has it: the portable kernels,
-# every committed model, and networks in the XNNPACK delegate.
+# Tests what a 32-bit ARM processor runs under qemu-user, as a Cortex-A7 has it: the runtime, the
+# portable kernels, the XNNPACK delegate, every committed model, and networks in the delegate.
 #
 #   scripts/armv7.sh
 set -eu
@@ -16,7 +16,8 @@ scripts/xnnpack.sh armv7
 TAPER_ARM_ROOT=$(scripts/arm_libraries.sh armhf)
 export TAPER_ARM_ROOT
 cmake --preset armv7-tests >/dev/null
-cmake --build "$build" --target kernels_portable_test test_e2e_test taper >"$build/build.log" || {
+cmake --build "$build" --target kernels_portable_test runtime_test backends_xnnpack_runtime_test \
+  test_e2e_test taper >"$build/build.log" || {
   tail -20 "$build/build.log" >&2
   exit 1
 }
@@ -31,6 +32,8 @@ run() (
   }
 )
 run kernels_portable_test '*'
+run runtime_test '*'
+run backends_xnnpack_runtime_test '-GroupedStage.ComputesGroupsOfAnySize'  # Takes most of the time.
 # What does not depend on the processor has been tested on this machine.
 run test_e2e_test '-*SameTwice*:*InTwoMemories*:*StateIsReset*:*OtherVersions*:*Selected*:*InTheApplicationsBuffers*'
 

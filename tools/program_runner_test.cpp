@@ -82,7 +82,7 @@ TEST_F(Runner, TakesNumbersThatVaryBetweenTheTensors) {
   test::MethodSpec& m = builder.method("forward");
   m.inputs = {m.integer(3), m.integer(4), m.real(0.5), m.boolean(true)};
   m.outputs = {m.inputs[0], m.inputs[2], m.inputs[3]};
-  const std::vector<uint8_t> bytes = builder.finish();
+  const test::Bytes bytes = builder.finish();
   write_file(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   ProgramRunner runner({path_, "", ""});
   const auto results = [&](const std::vector<std::string>& given) -> std::string {
@@ -113,7 +113,7 @@ TEST_F(Runner, InspectSaysWhichNumbersVary) {
   test::MethodSpec& m = builder.method("forward");
   m.inputs = {m.integer(3), m.integer(4), m.real(0.5), m.boolean(true)};
   m.outputs = {m.inputs[0], m.inputs[2], m.inputs[3]};
-  const std::vector<uint8_t> bytes = builder.finish();
+  const test::Bytes bytes = builder.finish();
   const PteSummary summary =
       summarise_pte({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "x.pte");
   std::string text;

@@ -98,7 +98,7 @@ TEST(Method, BlocksMustBeAligned) {
   AddTwice model;
   LoadedMethod loaded(model.builder);
   const size_t bytes = loaded->meta().method_bytes();
-  std::vector<uint8_t> larger(bytes + 32);
+  test::Bytes larger(bytes + 32);
   MemoryManager memory = loaded.memory().manager();
   memory.method = {larger.data() + 8, bytes};
   EXPECT_EQ(Method::load(loaded.program(), "forward", memory, {test::test_tables()}).error(),

@@ -54,8 +54,7 @@ class CApi : public testing::Test {
   void SetUp() override {
     options_.struct_size = sizeof(options_);
     options_.kernels = kernels();
-    ASSERT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
-              TAPER_OK)
+    ASSERT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_), TAPER_OK)
         << error_.message;
   }
   void TearDown() override { taper_close(model_); }
@@ -79,16 +78,16 @@ class CApi : public testing::Test {
     EXPECT_EQ(error_.site, site);
   }
 
-  AlignedFile file_{two_methods()};
+  Bytes file_ = two_methods();
   taper_options options_ = {};
   taper_model model_ = 0;
   taper_error error_ = {};
 };
 
 TEST_F(CApi, ABrokenConditionIsAnErrorAndAGoodCallFollows) {
-  const AlignedFile file(guarded_program());
+  const Bytes file = guarded_program();
   taper_close(model_);
-  ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model_, &error_), TAPER_OK);
+  ASSERT_EQ(taper_open_memory(file.data(), file.size(), &options_, &model_, &error_), TAPER_OK);
   set("forward", 0, {1, 2, 3});
   expect_said(taper_run(model_, "forward", &error_), TAPER_INVALID_ARGUMENT,
               "the condition does not hold: fewer than 3 rows", "taper_run forward");
@@ -221,14 +220,13 @@ TEST_F(CApi, OpeningCanFail) {
   EXPECT_EQ(model, 0u);
   EXPECT_EQ(taper_open_path(nullptr, nullptr, &model, nullptr), TAPER_INVALID_ARGUMENT);
   EXPECT_EQ(taper_open_memory(nullptr, 4, nullptr, &model, nullptr), TAPER_INVALID_ARGUMENT);
-  EXPECT_EQ(taper_open_memory(file_.words.data(), 4, nullptr, &model, &error_),
-            TAPER_INVALID_PROGRAM);
-  EXPECT_EQ(taper_open_memory(file_.words[0].bytes + 1, 100, nullptr, &model, &error_),
+  EXPECT_EQ(taper_open_memory(file_.data(), 4, nullptr, &model, &error_), TAPER_INVALID_PROGRAM);
+  EXPECT_EQ(taper_open_memory(file_.data() + 1, 100, nullptr, &model, &error_),
             TAPER_INVALID_ARGUMENT);
   options_.struct_size = 3;
-  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model, &error_),
+  EXPECT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model, &error_),
             TAPER_INVALID_ARGUMENT);
-  ASSERT_EQ(taper_open_memory(file_.words.data(), file_.size, nullptr, &model, &error_), TAPER_OK);
+  ASSERT_EQ(taper_open_memory(file_.data(), file_.size(), nullptr, &model, &error_), TAPER_OK);
   expect_said(taper_load_method(model, "forward", &error_), TAPER_OPERATOR_MISSING, "test::add.out",
               "taper_load_method forward");
   EXPECT_EQ(taper_close(model), TAPER_OK);
@@ -241,14 +239,14 @@ TEST_F(CApi, EverythingThatIsWrongWithTheBackendsIsSaidAtOnce) {
   options_.backends = given;
   options_.backend_count = 4;
   taper_model model = 77;
-  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model, &error_),
+  EXPECT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model, &error_),
             TAPER_INVALID_ARGUMENT);
   EXPECT_STREQ(error_.message,
                "backends[1] is a null pointer; the backend PayloadBackend is given twice; "
                "backends[3] is a null pointer");
   EXPECT_EQ(model, 0u);
   options_.backends = nullptr;
-  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model, &error_),
+  EXPECT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model, &error_),
             TAPER_INVALID_ARGUMENT);
   EXPECT_STREQ(error_.message, "backends is a null pointer");
 }
@@ -269,19 +267,19 @@ TEST_F(CApi, BackendsAreCombined) {
   m.buffer_sizes = {0, 24};
   m.inputs = {x};
   m.outputs = {twice};
-  const AlignedFile file(builder.finish());
+  const Bytes file = builder.finish();
   PayloadBackend payload, other;
   const taper_backend first = {payload_backend(payload)}, second = {{"OtherBackend", &other}};
   const taper_backend* const given[] = {&first, &second};
   options_.backends = given;
   options_.backend_count = 1;
   taper_model model = 0;
-  ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model, &error_), TAPER_OK);
+  ASSERT_EQ(taper_open_memory(file.data(), file.size(), &options_, &model, &error_), TAPER_OK);
   expect_said(taper_load_method(model, "forward", &error_), TAPER_NOT_FOUND, "OtherBackend",
               "taper_load_method forward");
   EXPECT_EQ(taper_close(model), TAPER_OK);
   options_.backend_count = 2;
-  ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model, &error_), TAPER_OK);
+  ASSERT_EQ(taper_open_memory(file.data(), file.size(), &options_, &model, &error_), TAPER_OK);
   const std::vector<float> data = {1, 2};
   const taper_value in = value_of(data);
   ASSERT_EQ(taper_set_input(model, "forward", 0, &in, &error_), TAPER_OK) << error_.message;
@@ -305,8 +303,7 @@ TEST_F(CApi, ThreadsOfTheApplicationAreUsed) {
     options_.threads = threads;
     options_.struct_size = struct_size;
     taper_close(model_);
-    EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
-              TAPER_OK)
+    EXPECT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_), TAPER_OK)
         << error_.message;
     set("forward", 0, {1, 2});
     set("forward", 2, {10, 20});
@@ -338,8 +335,7 @@ TEST_F(CApi, MemoryOfTheApplicationIsUsed) {
   };
   options_.memory_context = &pool;
   taper_close(model_);
-  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
-            TAPER_OK);
+  EXPECT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_), TAPER_OK);
   set("forward", 0, {1, 2});
   set("forward", 2, {10, 20});
   EXPECT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
@@ -347,29 +343,28 @@ TEST_F(CApi, MemoryOfTheApplicationIsUsed) {
   EXPECT_EQ(taper_close(model_), TAPER_OK);
   EXPECT_EQ(pool.pieces, 0u);
   pool.used = sizeof(pool.bytes);
-  taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_);
+  taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_);
   expect_said(taper_load_method(model_, "forward", &error_), TAPER_OUT_OF_MEMORY,
               "more memory than is available", "taper_load_method forward");
 }
 
 TEST_F(CApi, FilesAreUsedThatTheApplicationAccepts) {
   taper_close(model_);
-  size_t wanted = file_.size;
+  size_t wanted = file_.size();
   options_.check_context = &wanted;
   options_.check_file = [](void* context, const void*, size_t size, taper_error* error) {
     if (size == *static_cast<size_t*>(context)) return taper_code{TAPER_OK};
     std::strcpy(error->message, "I do not know it");
     return taper_code{TAPER_ACCESS_FAILED};
   };
-  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
-            TAPER_OK);
+  EXPECT_EQ(taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_), TAPER_OK);
   EXPECT_EQ(taper_load_method(model_, "forward", &error_), TAPER_OK);
   taper_close(model_);
   wanted = 0;
-  expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+  expect_said(taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_),
               TAPER_ACCESS_FAILED, "I do not know it", "taper_open_memory");
   options_.check_file = [](void*, const void*, size_t, taper_error*) { return taper_code{99}; };
-  expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_), 99,
+  expect_said(taper_open_memory(file_.data(), file_.size(), &options_, &model_, &error_), 99,
               "the application refuses the file", "taper_open_memory");
 }
 
@@ -378,7 +373,7 @@ TEST_F(CApi, AFileThatIsCopiedMayShrink) {
   const std::string path = scratch / "model.pte";
   std::FILE* file = std::fopen(path.c_str(), "wb");
   ASSERT_NE(file, nullptr);
-  ASSERT_EQ(std::fwrite(file_.words.data(), 1, file_.size, file), file_.size);
+  ASSERT_EQ(std::fwrite(file_.data(), 1, file_.size(), file), file_.size());
   std::fclose(file);
   taper_close(model_);
   options_.copy_files = 1;
@@ -407,7 +402,7 @@ TEST_F(CApi, ASecondThreadIsTurnedAway) {
 // Makes random calls with random arguments, valid and invalid ones.
 class Monkey {
  public:
-  Monkey(const AlignedFile& file, uint32_t seed) : file_(file), random_(seed) {}
+  Monkey(const Bytes& file, uint32_t seed) : file_(file), random_(seed) {}
   ~Monkey() {
     for (const taper_model model : models_) taper_close(model);
   }
@@ -466,10 +461,10 @@ class Monkey {
     options.max_memory_bytes = odds(8) ? pick(1000) : 0;
     if (odds(16)) options.take_memory = [](void*, uint32_t, size_t) -> void* { return nullptr; };
     taper_model model = 0;
-    const size_t size = odds(8) ? pick(file_.size) : file_.size;
+    const size_t size = odds(8) ? pick(file_.size()) : file_.size();
     const taper_code code =
-        taper_open_memory(odds(16) ? nullptr : file_.words.data(), size,
-                          odds(8) ? nullptr : &options, odds(16) ? nullptr : &model, error);
+        taper_open_memory(odds(16) ? nullptr : file_.data(), size, odds(8) ? nullptr : &options,
+                          odds(16) ? nullptr : &model, error);
     if (model != 0) models_.push_back(model);
     return code;
   }
@@ -497,7 +492,7 @@ class Monkey {
     return code;
   }
 
-  const AlignedFile& file_;
+  const Bytes& file_;
   std::mt19937 random_;
   std::vector<taper_model> models_;
   taper_error error_ = {};
@@ -509,7 +504,7 @@ class Monkey {
 };
 
 TEST(CApiFuzz, NoSequenceOfCallsCrashes) {
-  const AlignedFile file(two_methods());
+  const Bytes file = two_methods();
   size_t fine = 0, refused = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     Monkey monkey(file, seed);

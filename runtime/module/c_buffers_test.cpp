@@ -38,8 +38,7 @@ class CBuffers : public testing::Test {
     taper_options options = {};
     options.struct_size = sizeof(options);
     options.kernels = &kernels;
-    ASSERT_EQ(taper_open_memory(file_.words.data(), file_.size, &options, &model_, &error_),
-              TAPER_OK)
+    ASSERT_EQ(taper_open_memory(file_.data(), file_.size(), &options, &model_, &error_), TAPER_OK)
         << error_.message;
   }
   void TearDown() override { taper_close(model_); }
@@ -67,7 +66,7 @@ class CBuffers : public testing::Test {
     EXPECT_NE(std::string(error_.message).find(part), std::string::npos) << error_.message;
   }
 
-  const AlignedFile file_{program()};
+  const Bytes file_ = program();
   taper_model model_ = 0;
   taper_error error_ = {};
 };
@@ -124,15 +123,14 @@ TEST(CFiles, WeightsAndNamedDataAreInMemory) {
   m.outputs = {m.tensor({.sizes = {{2}}, .name = "weight", .location = 1})};
   PtdBuilder ptd;
   ptd.tensor("weight", {2}, {3, 4});
-  const AlignedFile program(builder.finish()), weights(ptd.finish());
+  const Bytes program = builder.finish(), weights = ptd.finish();
   taper_options options = {};
   options.struct_size = sizeof(options);
-  options.data = weights.words.data();
-  options.data_size = weights.size;
+  options.data = weights.data();
+  options.data_size = weights.size();
   taper_model model = 0;
   taper_error error;
-  ASSERT_EQ(taper_open_memory(program.words.data(), program.size, &options, &model, &error),
-            TAPER_OK)
+  ASSERT_EQ(taper_open_memory(program.data(), program.size(), &options, &model, &error), TAPER_OK)
       << error.message;
   ASSERT_EQ(taper_run(model, "forward", &error), TAPER_OK) << error.message;
   taper_value value;
@@ -153,10 +151,10 @@ TEST(CFiles, WeightsAndNamedDataAreInMemory) {
 
   options.data_size = 20;
   const taper_code code =
-      taper_open_memory(program.words.data(), program.size, &options, &model, &error);
+      taper_open_memory(program.data(), program.size(), &options, &model, &error);
   EXPECT_STREQ(taper_code_name(code), "InvalidExternalData");
-  options.data = weights.words[0].bytes + 1;
-  EXPECT_EQ(taper_open_memory(program.words.data(), program.size, &options, &model, &error),
+  options.data = weights.data() + 1;
+  EXPECT_EQ(taper_open_memory(program.data(), program.size(), &options, &model, &error),
             TAPER_INVALID_ARGUMENT);
 }
 

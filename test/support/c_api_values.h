@@ -1,26 +1,12 @@
-// What tests hand to the C API: programs in memory, and tensors of floats.
+// The tensors of floats that tests hand to the C API.
 
 #pragma once
 
-#include <cstring>
 #include <vector>
 
 #include "taper/taper.h"
-#include "test/support/program_builder.h"
 
 namespace taper::test {
-
-// A copy of a program, aligned as taper_open_memory() asks.
-struct AlignedFile {
-  explicit AlignedFile(const Bytes& file) : words(file.size() / 16 + 2), size(file.size()) {
-    std::memcpy(words.data(), file.data(), file.size());
-  }
-  struct alignas(16) Word {
-    uint8_t bytes[16];
-  };
-  std::vector<Word> words;
-  size_t size;
-};
 
 // The tensor of one dimension that these numbers are. They must outlive it.
 inline taper_value value_of(const std::vector<float>& data) {

@@ -3,49 +3,36 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "taper/memory.h"
 #include "taper/method_meta.h"
+#include "test/support/aligned_bytes.h"
 
 namespace taper::test {
 
 class MethodMemory {
  public:
   explicit MethodMemory(const MethodMeta& meta, size_t temp_bytes = 0)
-      : method_(block(meta.method_bytes())), temp_(block(temp_bytes)) {
+      : method_(meta.method_bytes()), temp_(temp_bytes) {
     for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
-      const size_t bytes = static_cast<size_t>(*meta.memory_planned_buffer_size(i));
-      buffers_.push_back(block(bytes));
-      spans_.emplace_back(buffers_.back().get(), bytes);
-      std::fill(spans_.back().begin(), spans_.back().end(), uint8_t{0});
+      Bytes& buffer =
+          buffers_.emplace_back(static_cast<size_t>(*meta.memory_planned_buffer_size(i)));
+      spans_.emplace_back(buffer.data(), buffer.size());
     }
-    manager_ = {{method_.get(), meta.method_bytes()},
+    manager_ = {{method_.data(), method_.size()},
                 HierarchicalAllocator(spans_),
-                {temp_.get(), temp_bytes}};
+                {temp_.data(), temp_.size()}};
   }
 
   MemoryManager& manager() { return manager_; }
   std::vector<Span<uint8_t>>& buffers() { return spans_; }
 
  private:
-  struct Free {
-    void operator()(uint8_t* memory) const { std::free(memory); }
-  };
-  using Block = std::unique_ptr<uint8_t, Free>;
-
-  // malloc() aligns to 16 on the systems that run the tests.
-  static Block block(size_t bytes) {
-    return Block(static_cast<uint8_t*>(std::malloc(bytes == 0 ? 1 : bytes)));
-  }
-
-  Block method_;
-  Block temp_;
-  std::vector<Block> buffers_;
+  Bytes method_;
+  Bytes temp_;
+  std::vector<Bytes> buffers_;
   std::vector<Span<uint8_t>> spans_;
   MemoryManager manager_;
 };

@@ -19,11 +19,11 @@ constexpr size_t kSegmentAlignment = 128;
 constexpr size_t kHeaderBlock = 32;     // The size of a .pte's header.
 constexpr size_t kPtdHeaderBlock = 48;  // The same for a .ptd: 40 bytes, padded to 16.
 
-template <typename T>
+template <typename T, typename Allocator>
 Offset<flatbuffers::Vector<T>> vector(FlatBufferBuilder& fbb,
-                                      const std::optional<std::vector<T>>& items) {
+                                      const std::optional<std::vector<T, Allocator>>& items) {
   if (!items) return 0;
-  return fbb.CreateVector(*items);
+  return fbb.CreateVector(items->data(), items->size());
 }
 
 Offset<flatbuffers::String> string(FlatBufferBuilder& fbb, const std::optional<std::string>& text) {

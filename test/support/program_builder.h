@@ -8,7 +8,7 @@
 //   m.call("test::double", "out", {x, y, y});
 //   m.inputs = {x};
 //   m.outputs = {y};
-//   std::vector<uint8_t> file = builder.finish();
+//   Bytes file = builder.finish();
 //
 // Nothing is checked: invalid fields are written as given, and a field that is std::nullopt is left
 // out of the file.
@@ -24,10 +24,9 @@
 
 #include "schema/extended_header.h"
 #include "schema/program_generated.h"
+#include "test/support/aligned_bytes.h"
 
 namespace taper::test {
-
-using Bytes = std::vector<uint8_t>;
 
 struct TensorSpec {
   int8_t scalar_type = 6;  // float32
