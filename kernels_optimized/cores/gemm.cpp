@@ -502,25 +502,25 @@ Gemm rows_of(const Gemm& g, int64_t begin, int64_t end) {
   return part;
 }
 
-// A product divided into `parts`, by columns or by rows, each with its share of the scratch. It is
-// divided by rows only if the right operand is packed: then the number of rows does not change the
-// order in which an element is accumulated.
+// A product divided into `parts`, by columns or by rows; each worker has its share of the scratch.
+// It is divided by rows only if the right operand is packed: then the number of rows does not change
+// the order in which an element is accumulated.
 struct Cut {
   const Gemm& problem;
   bool by_rows;
+  int64_t workers;
   int64_t parts;
   Form form;
   Span<float> scratch;
 
-  void operator()(size_t i) const {
-    const auto part = static_cast<int64_t>(i);
+  void operator()(int64_t part, int64_t worker) const {
     const int64_t step = by_rows ? kRowStep : kColumnStep;
     const int64_t size = by_rows ? problem.rows : problem.columns;
     const int64_t steps = (size + step - 1) / step;
     const int64_t begin = part * steps / parts * step;
     const int64_t end = std::min(size, (part + 1) * steps / parts * step);
-    const auto share = static_cast<int64_t>(scratch.size()) / parts / kLineFloats * kLineFloats;
-    const Span<float> own(scratch.data() + part * share, static_cast<size_t>(share));
+    const auto share = static_cast<int64_t>(scratch.size()) / workers / kLineFloats * kLineFloats;
+    const Span<float> own(scratch.data() + worker * share, static_cast<size_t>(share));
     form(by_rows ? rows_of(problem, begin, end) : columns_of(problem, begin, end), own);
   }
 };
@@ -557,18 +557,20 @@ bool gemm(const Gemm& problem, Span<float> scratch, const ThreadPool& pool) {
   const Packs packs = TAPER_CHOOSE(Packs, packs_form);
   if (pool.run == nullptr || packs == nullptr) return gemm(problem, scratch);
   if (is_column(problem)) return gemm(transposed(problem), scratch, pool);
-  const double units = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
-                       static_cast<double>(problem.depth) / kMultiplicationsPerUnit;
+  const double work = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
+                      static_cast<double>(problem.depth) / kMultiplicationsPerUnit;
   const int64_t room = static_cast<int64_t>(scratch.size()) / kGemmScratchFloats;
-  const int64_t most = parts_of(pool, static_cast<int64_t>(std::min(units, 1e15)), room);
+  const auto units = static_cast<int64_t>(std::min(work, 1e15));
+  const int64_t most = parts_of(pool, units, room);
   const int64_t columns = (problem.columns + kColumnStep - 1) / kColumnStep;
   const int64_t rows = packs(problem) ? (problem.rows + kRowStep - 1) / kRowStep : 1;
   const bool by_rows = columns < 2 * most && rows > columns;
-  const int64_t parts = std::min(most, by_rows ? rows : columns);
-  if (parts <= 1) return gemm(problem, scratch);
-  Cut cut = {problem, by_rows, parts,
-             by_rows ? TAPER_CHOOSE(Form, packed_form) : TAPER_CHOOSE(Form, gemm_form), scratch};
-  parallel_for(pool, static_cast<size_t>(parts), cut);
+  const int64_t workers = std::min(most, by_rows ? rows : columns);
+  if (workers <= 1) return gemm(problem, scratch);
+  // Each part that has some of the rows packs the right operand once more.
+  const int64_t parts = by_rows ? workers : chunks_of(workers, units, columns / 4);
+  const Form form = by_rows ? TAPER_CHOOSE(Form, packed_form) : TAPER_CHOOSE(Form, gemm_form);
+  take_turns(pool, workers, parts, Cut{problem, by_rows, workers, parts, form, scratch});
   return true;
 }
 

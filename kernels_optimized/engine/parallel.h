@@ -1,9 +1,12 @@
-// Dividing work into parts for the application's threads. Where the parts begin depends on sizes
-// and on the number of threads, but the way in which an element of the result is computed does not.
+// Dividing work among the application's threads. Each takes chunks of the work, one after another,
+// until none is left: a thread that is late, since its core is slower or busy, leaves more to the
+// others. Where chunks begin depends on sizes and on the number of threads, but the way in which an
+// element of the result is computed does not.
 
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "kernels_optimized/engine/scratch.h"
@@ -28,42 +31,61 @@ inline int64_t parts_of(const ThreadPool& pool, int64_t work, int64_t pieces) {
   return std::max<int64_t>(1, std::min(most, work / kPartWork));
 }
 
+// How many chunks that many workers share: some more than there are workers, unless a chunk is so
+// small that taking it costs more than it levels out.
+inline int64_t chunks_of(int64_t workers, int64_t work, int64_t pieces) {
+  constexpr int64_t kMostTurns = 4, kChunkWork = kPartWork / 4;
+  const int64_t most = std::min(kMostTurns * workers, pieces);
+  return std::max(workers, std::min(most, work / kChunkWork));
+}
+
+// Calls each(chunk, worker) for every chunk below `chunks`, one at a time for each worker.
+template <typename Each>
+void take_turns(const ThreadPool& pool, int64_t workers, int64_t chunks, const Each& each) {
+  std::atomic<size_t> next{0};
+  const auto work = [&](size_t worker) {
+    for (;;) {
+      const size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= static_cast<size_t>(chunks)) return;
+      each(static_cast<int64_t>(chunk), static_cast<int64_t>(worker));
+    }
+  };
+  parallel_for(pool, static_cast<size_t>(workers), work);
+}
+
 // Calls each(begin, end) for parts of [0, size) that begin at multiples of `step`; an element
 // costs `work` units.
 template <typename Each>
 void for_parts(const ThreadPool& pool, int64_t size, int64_t work, int64_t step, Each&& each) {
   const int64_t steps = (size + step - 1) / step;
   const int64_t units = size > INT64_MAX / work ? INT64_MAX : size * work;
-  const int64_t parts = parts_of(pool, units, steps);
-  if (parts == 1) return each(int64_t{0}, size);
-  const auto begin_of = [&](int64_t part) { return std::min(size, part * steps / parts * step); };
-  const auto run = [&](size_t i) {
-    const auto part = static_cast<int64_t>(i);
-    each(begin_of(part), begin_of(part + 1));
-  };
-  parallel_for(pool, static_cast<size_t>(parts), run);
+  const int64_t workers = parts_of(pool, units, steps);
+  if (workers == 1) return each(int64_t{0}, size);
+  const int64_t chunks = chunks_of(workers, units, steps);
+  const auto begin_of = [&](int64_t i) { return std::min(size, i * steps / chunks * step); };
+  take_turns(pool, workers, chunks,
+             [&](int64_t i, int64_t) { each(begin_of(i), begin_of(i + 1)); });
 }
 
-// The same for `count` pieces, in parts that each need `floats` floats of scratch memory: calls
-// each(first, last, scratch). There are no more parts than temp memory allows. If there is too
-// little even for one, a single part runs with an empty scratch.
+// The same for `count` pieces, by workers that each need `floats` floats of scratch memory: calls
+// each(first, last, scratch). There are no more workers than temp memory allows. If there is too
+// little even for one, it runs with an empty scratch.
 template <typename Each>
 void for_parts_with_scratch(KernelContext& context, int64_t count, int64_t work, int64_t floats,
                             Each&& each) {
   const int64_t units = count > INT64_MAX / std::max<int64_t>(1, work) ? INT64_MAX : count * work;
-  int64_t parts = parts_of(context.pool(), units, count);
+  int64_t workers = parts_of(context.pool(), units, count);
   Span<float> scratch;
-  while (parts > 1 && scratch.size() == 0) {
-    scratch = scratch_floats(context, parts * floats);
-    if (scratch.size() == 0) --parts;
+  while (workers > 1 && scratch.size() == 0) {
+    scratch = scratch_floats(context, workers * floats);
+    if (scratch.size() == 0) --workers;
   }
-  if (parts <= 1) return each(int64_t{0}, count, scratch_floats(context, floats));
-  const auto run = [&](size_t i) {
-    const auto part = static_cast<int64_t>(i);
-    each(part * count / parts, (part + 1) * count / parts,
-         Span<float>(scratch.data() + part * floats, static_cast<size_t>(floats)));
-  };
-  parallel_for(context.pool(), static_cast<size_t>(parts), run);
+  if (workers <= 1) return each(int64_t{0}, count, scratch_floats(context, floats));
+  const int64_t chunks = chunks_of(workers, units, count);
+  take_turns(context.pool(), workers, chunks, [&](int64_t i, int64_t worker) {
+    each(i * count / chunks, (i + 1) * count / chunks,
+         Span<float>(scratch.data() + worker * floats, static_cast<size_t>(floats)));
+  });
 }
 
 // Scratch memory of `floats` floats for each of as many threads as temp memory allows.
