@@ -90,9 +90,20 @@ int64_t panel_floats(const portable::Convolution& conv, const Blocks& blocks) {
   return blocks.channels * conv.weight.size[0] * blocks.slots * blocks.pitch;
 }
 
+// Makes as many blocks as the threads can share evenly, if they do not get too low.
+void even_out(const portable::Convolution& conv, int64_t threads, Blocks& blocks) {
+  constexpr int64_t kFewRows = 4;
+  const int64_t height = conv.out.size[1];
+  const int64_t most = std::max(blocks.down, height / kFewRows);
+  const int64_t down = std::min(round_up(blocks.down, threads), most);
+  blocks.rows = (height + down - 1) / down;
+  blocks.down = (height + blocks.rows - 1) / blocks.rows;
+  choose_slots(conv, blocks);
+}
+
 // Chooses as many rows as the scratch has room for. Without blocks if there is none even for one,
 // or if vectors of products would be too empty, because the rows are short.
-Blocks choose(const portable::Convolution& conv) {
+Blocks choose(const portable::Convolution& conv, int64_t threads) {
   Blocks blocks;
   const int64_t taps = conv.weight.taps(), width = conv.out.size[2];
   if (conv.stride[2] != 1 || taps == 1) return blocks;
@@ -112,7 +123,9 @@ Blocks choose(const portable::Convolution& conv) {
   }
   blocks.down = (conv.out.size[1] + blocks.rows - 1) / blocks.rows;
   blocks.across = (width + blocks.columns - 1) / blocks.columns;
-  blocks.count = conv.batch * conv.groups * conv.out.size[0] * blocks.down * blocks.across;
+  const int64_t others = conv.batch * conv.groups * conv.out.size[0] * blocks.across;
+  if (others % threads != 0) even_out(conv, threads, blocks);
+  blocks.count = others * blocks.down;
   return blocks;
 }
 
@@ -272,7 +285,9 @@ void multiply_block(const portable::Convolution& conv, const Blocks& blocks, con
 
 }  // namespace
 
-Blocks blocks_form(const portable::Convolution& conv) { return choose(conv); }
+Blocks blocks_form(const portable::Convolution& conv, int64_t threads) {
+  return choose(conv, threads);
+}
 
 void block_form(const portable::Convolution& conv, const Blocks& blocks, int64_t index,
                 float* scratch) {
@@ -307,12 +322,13 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 
 bool convolve_direct(const portable::Convolution& conv, KernelContext& context) {
-  using BlocksForm = Blocks (*)(const portable::Convolution&);
+  using BlocksForm = Blocks (*)(const portable::Convolution&, int64_t);
   using BlockForm = void (*)(const portable::Convolution&, const Blocks&, int64_t, float*);
   const BlocksForm blocks_of = TAPER_CHOOSE(BlocksForm, blocks_form);
   const BlockForm compute = TAPER_CHOOSE(BlockForm, block_form);
   if (blocks_of == nullptr || conv.transposed) return false;
-  const Blocks blocks = blocks_of(conv);
+  const ThreadPool& pool = context.pool();
+  const Blocks blocks = blocks_of(conv, pool.run == nullptr ? 1 : std::max(1u, pool.threads));
   if (blocks.count == 0) return false;
   const int64_t work = conv.group_out() * conv.group_in() * conv.weight.taps() * blocks.rows *
                        blocks.columns / kMultiplicationsPerUnit;

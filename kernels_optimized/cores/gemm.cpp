@@ -503,8 +503,8 @@ Gemm rows_of(const Gemm& g, int64_t begin, int64_t end) {
 }
 
 // A product divided into `parts`, by columns or by rows; each worker has its share of the scratch.
-// It is divided by rows only if the right operand is packed: then the number of rows does not change
-// the order in which an element is accumulated.
+// It is divided by rows only if the right operand is packed: then the number of rows does not
+// change the order in which an element is accumulated.
 struct Cut {
   const Gemm& problem;
   bool by_rows;
