@@ -173,6 +173,7 @@ class Bench:
         self.options = options
         self.results = Results(options.out,
                                "breadth.json" if options.breadth else "results.json")
+        self.measured = provenance.line()  # The program was built just now; the tree may change.
         self.contexts = {}
         self.exported = {}  # What this process exported: None, or why it failed.
 
@@ -247,7 +248,7 @@ class Bench:
             for name, found in starts.figures().items():
                 row[name].update(found)
         row["load"] = os.getloadavg()[0]
-        row["measured"] = provenance.line()
+        row["measured"] = self.measured
         self.results.keep(key, row)
         print(key, {n: f"{r['wall_s'] * 1e3:.3g} ms" if "wall_s" in r else r["error"][:60]
                     for n, r in row.items() if isinstance(r, dict)}, flush=True)  # fmt: skip
