@@ -22,7 +22,9 @@ std::shared_ptr<const Schema> wrapped_operator(const Node& node, const Graph& gr
   const std::string name = import_target(op.text());
   auto schema = graph.operators()->find(name);
   if (schema == nullptr) fail(node, "wraps " + name + ", which is not known");
-  if (schema->mutates() || schema->returns.size() != 1) {
+  const bool returns_one = schema->returns.size() == 1 && !schema->returns[0].type.list &&
+                           schema->returns[0].type.base == TypeBase::kTensor;
+  if (schema->mutates() || !returns_one) {
     fail(node, "wraps " + name + ", which does not return one new tensor");
   }
   return schema;
