@@ -50,11 +50,10 @@ class Scheduler {
   }
 
   [[noreturn]] static void refuse(const Node& node) {
-    throw Failure(
-        "control flow that is not supported",
-        {{"unsupported-op", std::string(node.target()), node.name,
-          node.source ? node.source->newest_frame() : "",
-          "call run_decompositions() on the exported program before saving it"}});
+    throw Failure("control flow that is not supported",
+                  {{"unsupported-op", std::string(node.target()), node.name,
+                    node.source ? node.source->newest_frame() : "",
+                    "call run_decompositions() on the exported program before saving it"}});
   }
 
   static Graph& graph_of(const Argument& arg) {
