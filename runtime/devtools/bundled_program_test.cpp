@@ -13,31 +13,18 @@
 #include "schema/bundled_program_generated.h"
 #include "taper/data_loader.h"
 #include "taper/program.h"
+#include "test/support/aligned_bytes.h"
 #include "test/support/test_tensor.h"
 
 namespace taper {
 namespace {
 
 namespace bp = wire::bundled;
-using Bytes = std::vector<uint8_t>;
+test::Bytes in_memory(const std::string& file) { return {file.begin(), file.end()}; }
 
-// Bytes at an address that is a multiple of 16.
-class AlignedFile {
- public:
-  explicit AlignedFile(const std::string& bytes)
-      : words_(bytes.size() / 16 + 1), size_(bytes.size()) {
-    std::memcpy(words_.data(), bytes.data(), bytes.size());
-  }
-  Span<const uint8_t> span() const { return {words_[0].bytes, size_}; }
-  Result<BundledProgram> open() const { return BundledProgram::open(span()); }
-
- private:
-  struct alignas(16) Word {
-    uint8_t bytes[16];
-  };
-  std::vector<Word> words_;
-  size_t size_;
-};
+Result<BundledProgram> open(const test::Bytes& file) {
+  return BundledProgram::open({file.data(), file.size()});
+}
 
 std::string from_executorch() {
   std::ifstream in(std::string(TAPER_SOURCE_DIR) + "/test/compat/data/mlp.bpte", std::ios::binary);
@@ -45,8 +32,8 @@ std::string from_executorch() {
 }
 
 TEST(Bundle, ReadsWhatExecuTorchWrote) {
-  const AlignedFile file(from_executorch());
-  const Result<BundledProgram> bundle = file.open();
+  const test::Bytes file = in_memory(from_executorch());
+  const Result<BundledProgram> bundle = open(file);
   ASSERT_TRUE(bundle.ok()) << bundle.status().message();
   ASSERT_EQ(bundle->num_methods(), 1u);
   EXPECT_EQ(bundle->method_name(0), "forward");
@@ -78,11 +65,10 @@ TEST(Bundle, ReadsWhatExecuTorchWrote) {
 TEST(Bundle, RefusesFilesThatAreCutOrShifted) {
   const std::string good = from_executorch();
   for (size_t size = 0; size < good.size(); size += 7) {
-    EXPECT_FALSE(AlignedFile(good.substr(0, size)).open().ok()) << size;
+    EXPECT_FALSE(open(in_memory(good.substr(0, size))).ok()) << size;
   }
-  const AlignedFile shifted(std::string(4, '\0') + good);
-  const Span<const uint8_t> all = shifted.span();
-  EXPECT_EQ(BundledProgram::open({all.data() + 4, all.size() - 4}).error(),
+  const test::Bytes shifted = in_memory(std::string(4, '\0') + good);
+  EXPECT_EQ(BundledProgram::open({shifted.data() + 4, shifted.size() - 4}).error(),
             Error::kInvalidArgument);
 }
 
@@ -111,14 +97,16 @@ std::string problem(const std::function<void(OneTensor&)>& change, size_t copies
   to.ForceVectorAlignment(program.size(), 1, 32);
   bp::FinishBundledProgramBuffer(to,
                                  bp::CreateBundledProgram(to, 2, suites, to.CreateVector(program)));
-  const AlignedFile file({reinterpret_cast<const char*>(to.GetBufferPointer()), to.GetSize()});
-  const Result<BundledProgram> opened = file.open();
+  const test::Bytes file(to.GetBufferPointer(), to.GetBufferPointer() + to.GetSize());
+  const Result<BundledProgram> opened = open(file);
   return opened.ok() ? "" : opened.status().message();
 }
 
 TEST(Bundle, RefusesTensorsThatDoNotFit) {
   EXPECT_EQ(problem([](OneTensor&) {}), "");
-  const auto large = [](OneTensor& t) { t = {t.type, {20, 30}, t.dim_order, Bytes(2400)}; };
+  const auto large = [](OneTensor& t) {
+    t = {t.type, {20, 30}, t.dim_order, std::vector<uint8_t>(2400)};
+  };
   EXPECT_EQ(problem(large), "");
   EXPECT_EQ(problem(large, 3), "values of a test case share their data");
   EXPECT_EQ(problem([](OneTensor& t) { t.data.resize(23); }),
