@@ -58,10 +58,9 @@ void unwrap(const Node& node, Rewriter& rewriter) {
   for (Argument& arg : args) {
     if (arg.is_value()) arg = cast(arg.value(), common, rewriter);
   }
-  for (size_t i = args.size(); i < op->args.size(); ++i) {
+  for (size_t i = args.size(); i < op->args.size(); ++i) {  // emit() adds the defaults.
     const SchemaArg& left_out = op->args[i];
     if (!left_out.has_default) fail(node, op->name + " is wrapped without " + left_out.name);
-    args.push_back(default_argument(left_out));
   }
   TensorType type = node.outputs[0]->type;
   const bool divides = op->name.starts_with("aten::div.");
