@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels_portable/cores/image.h"
+#include "kernels_portable/cores/vision/image.h"
 #include "taper/kernel.h"
 
 namespace taper::portable {

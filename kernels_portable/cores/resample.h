@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "kernels_portable/cores/image.h"
+#include "kernels_portable/cores/vision/image.h"
 #include "taper/kernel.h"
 
 namespace taper::portable {

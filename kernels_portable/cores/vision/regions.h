@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "kernels_portable/cores/image.h"
+#include "kernels_portable/cores/vision/image.h"
 #include "taper/kernel.h"
 
 namespace taper::portable {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels_portable/cores/image.h"
+#include "kernels_portable/cores/vision/image.h"
 #include "kernels_portable/engine/compute.h"
 #include "kernels_portable/engine/view.h"
 

@@ -29,22 +29,6 @@ struct Images {
 };
 
 // REQUIRES: the rank of `tensor` is 3 or 4.
-inline Images images_of(const Tensor& tensor) {
-  const int64_t first = tensor.dim() - 3;  // The dimension of channels.
-  const auto size = [&](int64_t d) { return tensor.size(first + d); };
-  const auto stride = [&](int64_t d) -> int64_t {
-    return tensor.strides()[static_cast<size_t>(first + d)];
-  };
-  return {tensor.mutable_data(),
-          tensor.scalar_type(),
-          first == 0 ? 1 : tensor.size(0),
-          size(0),
-          size(1),
-          size(2),
-          first == 0 ? 0 : tensor.strides()[0],
-          stride(0),
-          stride(1),
-          stride(2)};
-}
+Images images_of(const Tensor& tensor);
 
 }  // namespace taper::portable
