@@ -2,6 +2,7 @@
 // TAPER_OPTIMIZED, for a library without fast kernels, it is the portable table.
 
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "taper/c_tables.h"
@@ -41,29 +42,48 @@ constexpr Line kPortable[] = {
 };
 #undef TAPER_OP
 
-constexpr size_t kCount = sizeof(kPortable) / sizeof(*kPortable);
-
 #if TAPER_OPTIMIZED
 #define TAPER_OP(variable, file, schema) {schema, &optimized::variable},
 constexpr Line kFast[] = {
 #include "kernels_optimized/ops.def"
 };
 #undef TAPER_OP
+
+// Those of two operators in a row, which stand beside the others.
+constexpr bool is_joined(const Line& fast) { return fast.name.find('+') != fast.name.npos; }
+constexpr size_t count_joined() {
+  size_t count = 0;
+  for (const Line& fast : kFast) count += is_joined(fast) ? 1 : 0;
+  return count;
+}
+constexpr size_t kJoined = count_joined();
+#else
+constexpr size_t kJoined = 0;
 #endif
 
-// Both lists are sorted by name, and each name of the second is one of the first.
+constexpr size_t kCount = std::size(kPortable) + kJoined;
+
+// Both lists are sorted by name, and each other name of the second is one of the first.
 constexpr std::array<const Kernel*, kCount> merged() {
   std::array<const Kernel*, kCount> kernels = {};
-  for (size_t i = 0; i < kCount; ++i) kernels[i] = kPortable[i].kernel;
+  size_t count = 0;
 #if TAPER_OPTIMIZED
-  size_t i = 0;
-  for (const Line& fast : kFast) {
-    while (kPortable[i].name != fast.name) ++i;  // A name that is missing is a compile-time error.
-    kernels[i] = fast.kernel;
-  }
+  const Line* fast = std::begin(kFast);
+  const Line* const end = std::end(kFast);
 #endif
+  for (const Line& portable : kPortable) {
+    kernels[count++] = portable.kernel;
+#if TAPER_OPTIMIZED
+    if (fast != end && fast->name == portable.name) kernels[count - 1] = (fast++)->kernel;
+    while (fast != end && is_joined(*fast)) kernels[count++] = (fast++)->kernel;
+#endif
+  }
   return kernels;
 }
+
+#if TAPER_OPTIMIZED
+static_assert(merged().back() != nullptr, "a fast kernel has no portable one");
+#endif
 
 constexpr std::array<const Kernel*, kCount> kMerged = merged();
 

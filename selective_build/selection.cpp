@@ -63,6 +63,7 @@ class Selector {
       if (contains(request_.backends, name)) continue;
       problems_.push_back("backend " + name + " is not linked; needed by " + joined(need.models));
     }
+    take_joined();
     choose_dtypes();
     list_files();
     std::sort(selection_.kernels.begin(), selection_.kernels.end(),
@@ -102,6 +103,23 @@ class Selector {
     if (contains(request_.without, kernel.name) || !taken_.insert(kernel.name).second) return;
     const bool fast = request_.optimized && find_optimized_kernel(kernel.name) != nullptr;
     selection_.kernels.push_back({kernel, need, 0, fast});
+  }
+
+  // The fast kernels of two operators in a row, where both are fast ones.
+  void take_joined() {
+    const auto fast = [this](std::string_view name) -> const SelectedKernel* {
+      for (const SelectedKernel& each : selection_.kernels) {
+        if (each.kernel.name == name) return each.optimized ? &each : nullptr;
+      }
+      return nullptr;
+    };
+    for (const KernelSource& kernel : kOptimized) {
+      const std::string_view name = kernel.name;
+      const size_t plus = name.find('+');
+      if (plus == name.npos || fast(name.substr(0, plus)) == nullptr) continue;
+      const SelectedKernel* second = fast(name.substr(plus + 1));
+      if (second != nullptr) selection_.kernels.push_back({kernel, second->need, 0, true});
+    }
   }
 
   // Handles "my::op.out", or "my::op.out=x.cpp", whose file is compiled for the operator's dtypes.
@@ -146,11 +164,14 @@ class Selector {
   void list_files() {
     for (SelectedKernel& each : selection_.kernels) {
       if (each.optimized) each.dtypes = selection_.dtypes;
+      if (find_portable_kernel(each.kernel.name) == nullptr)
+        continue;  // Of two operators in a row.
       selection_.files[each.kernel.file] |= each.dtypes;
     }
     if (!request_.optimized) return;
     for (const KernelSource& fast : kOptimized) {
-      selection_.files[find_portable_kernel(fast.name)->file] = selection_.dtypes;
+      const KernelSource* portable = find_portable_kernel(fast.name);
+      if (portable != nullptr) selection_.files[portable->file] = selection_.dtypes;
     }
   }
 

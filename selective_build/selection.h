@@ -37,7 +37,7 @@ const KernelSource* find_portable_kernel(std::string_view name);
 const KernelSource* find_optimized_kernel(std::string_view name);
 
 struct SelectedKernel {
-  KernelSource kernel;  // The portable kernel.
+  KernelSource kernel;  // The portable kernel; of two operators in a row, the fast one.
   OperatorNeed need;    // Has no calls if only the request names the operator.
   DtypeSet dtypes = 0;  // The dtypes that it is compiled for.
   bool optimized = false;

@@ -119,6 +119,22 @@ TEST(Selection, FastFormsStandBeforePortableOnes) {
   EXPECT_EQ(selection.files.count("ops/activation/op_gelu"), 1u);
 }
 
+TEST(Selection, KernelsOfTwoOperatorsComeWithBoth) {
+  Request request;
+  request.names = {"aten::convolution.out", "aten::relu.out"};
+  EXPECT_EQ(names(selected({}, request)), request.names) << "portable kernels compute one";
+  request.optimized = true;
+  const Selection both = selected({}, request);
+  EXPECT_EQ(names(both),
+            (std::vector<std::string>{"aten::convolution.out",
+                                      "aten::convolution.out+aten::relu.out", "aten::relu.out"}));
+  EXPECT_EQ(both.files.count("ops/convolution"), 0u) << "it is no file of portable kernels";
+  EXPECT_NE(table_source(both, {}).find("    &optimized::kConvolutionReluOut,\n"),
+            std::string::npos);
+  request.names = {"aten::convolution.out"};
+  EXPECT_EQ(names(selected({}, request)), request.names);
+}
+
 TEST(Selection, ListsAndProgramsCombine) {
   Request request;
   request.names = {"aten::sub.out", "aten::add.out"};

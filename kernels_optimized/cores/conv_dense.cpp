@@ -150,8 +150,8 @@ bool is_pointwise(const portable::Convolution& conv) {
 }
 
 // Computes one group of one image.
-void convolve_group(const portable::Convolution& conv, Form form, int64_t index,
-                    Span<float> scratch, const ThreadPool& pool) {
+void convolve_group(const portable::Convolution& conv, const Bounds& bounds, Form form,
+                    int64_t index, Span<float> scratch, const ThreadPool& pool) {
   const int64_t depth = conv.group_in() * conv.weight.taps(), positions = conv.out.positions();
   const int64_t image = index / conv.groups, group = index % conv.groups;
   const int64_t channel = group * conv.group_out();
@@ -162,6 +162,7 @@ void convolve_group(const portable::Convolution& conv, Form form, int64_t index,
   g.rows = conv.group_out();
   g.columns = positions;
   g.depth = depth;
+  g.bounds = &bounds;
   g.left = {static_cast<const float*>(conv.weight.data) + channel * depth, depth, 1};
   if (is_pointwise(conv)) {
     g.right = {in, positions, 1};
@@ -176,13 +177,16 @@ void convolve_group(const portable::Convolution& conv, Form form, int64_t index,
 
 }  // namespace
 
-bool convolve_dense(const portable::Convolution& conv, KernelContext& context) {
+bool convolve_dense(const portable::Convolution& conv, const Bounds& bounds,
+                    KernelContext& context) {
   const Form form = TAPER_CHOOSE(Form, pack_form);
   if (form == nullptr) return false;
   const int64_t count = conv.batch * conv.groups;
   if (count < context.pool().threads || context.pool().run == nullptr) {
     const Span<float> scratch = shared_scratch(context, kGemmScratchFloats);
-    for (int64_t i = 0; i < count; ++i) convolve_group(conv, form, i, scratch, context.pool());
+    for (int64_t i = 0; i < count; ++i) {
+      convolve_group(conv, bounds, form, i, scratch, context.pool());
+    }
     return true;
   }
   const int64_t work = conv.group_out() * conv.group_in() * conv.weight.taps() *
@@ -190,7 +194,7 @@ bool convolve_dense(const portable::Convolution& conv, KernelContext& context) {
   for_parts_with_scratch(context, count, work, kGemmScratchFloats,
                          [&](int64_t begin, int64_t end, Span<float> scratch) {
                            for (int64_t i = begin; i < end; ++i) {
-                             convolve_group(conv, form, i, scratch, {});
+                             convolve_group(conv, bounds, form, i, scratch, {});
                            }
                          });
   return true;

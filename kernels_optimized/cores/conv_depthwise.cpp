@@ -16,6 +16,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/cores/conv_rows.h"
+#include "kernels_optimized/engine/vector_math.h"
 
 #if TAPER_VECTOR_TARGET
 HWY_BEFORE_NAMESPACE();
@@ -28,8 +29,15 @@ struct Line {
   const float* plane;   // The input channel.
   const float* weight;  // The taps of the output channel, contiguous.
   float bias;
+  Bounds bounds;
   int64_t a, b;  // The index of the row.
 };
+
+// Stores the sums, clamped.
+HWY_INLINE void store_sums(Vec sums, const Bounds& bounds, float* out, int64_t count) {
+  const Vec low = hn::Set(kTag, bounds.low), high = hn::Set(kTag, bounds.high);
+  store_count(at_most(at_least(sums, low), high), out, count);
+}
 
 // Adds the products of one row of the taps with the input row that they read.
 HWY_INLINE Vec add_taps(const portable::Convolution& conv, const float* row, const float* weight,
@@ -65,7 +73,7 @@ void convolve_channel(const portable::Convolution& conv, const Line& plane, floa
   for (line.a = 0; line.a < conv.out.size[0]; ++line.a) {
     for (line.b = 0; line.b < conv.out.size[1]; ++line.b, out += width) {
       for (int64_t c = 0; c < width; c += kLanes) {
-        store_count(sum_taps(conv, line, c), out + c, width - c);
+        store_sums(sum_taps(conv, line, c), line.bounds, out + c, width - c);
       }
     }
   }
@@ -121,7 +129,7 @@ void convolve_strip(const portable::Convolution& conv, const Line& line, int64_t
         sum = hn::MulAdd(weights[j * kTaps + k], values, sum);
       }
     }
-    store_count(sum, out + b * width + c, count);
+    store_sums(sum, line.bounds, out + b * width + c, count);
   }
 }
 
@@ -141,68 +149,112 @@ void convolve_square(const portable::Convolution& conv, const Line& line, float*
 
 constexpr int64_t kBlock = 256;  // Outputs of a row that are computed from one copy.
 
-// Copies inputs [x, x + count) of a row, with zeros for those outside it.
-void copy_between_zeros(const float* row, int64_t x, int64_t width, int64_t count, float* to) {
-  const int64_t begin = std::clamp(-x, int64_t{0}, count);
-  const int64_t end = std::clamp(width - x, begin, count);
-  int64_t i = 0;
-  for (; i < begin; ++i) to[i] = 0;
-  for (; i + kLanes <= end; i += kLanes) hn::StoreU(hn::LoadU(kTag, row + x + i), kTag, to + i);
-  for (; i < end; ++i) to[i] = row[x + i];
-  for (; i < count; ++i) to[i] = 0;
-}
-
-// The inputs of one tap for the next kLanes outputs.
-template <int kStride>
-HWY_INLINE Vec load_tap(const float* from) {
-  const Vec low = hn::LoadU(kTag, from);
-  if constexpr (kStride == 1) return low;
-  return hn::ConcatEven(kTag, hn::LoadU(kTag, from + kLanes), low);
-}
-
-// Computes `count` outputs of a row from the copies of the rows that it reads; null for those
-// outside the input.
+// Copies of a part of the last input rows, between zeros. With steps of 2 the even and the odd
+// elements of a row lie apart, so that what a tap reads for neighbouring outputs is contiguous.
 template <int kTaps, int kStride>
-HWY_INLINE void convolve_row(const float* const (&rows)[kTaps], const Vec* weights, float bias,
-                             int64_t count, float* out) {
-  for (int64_t c = 0; c < count; c += kLanes) {
-    Vec sum = hn::Set(kTag, bias);
-    TAPER_UNROLL
-    for (int j = 0; j < kTaps; ++j) {
-      if (rows[j] == nullptr) continue;
-      TAPER_UNROLL
-      for (int k = 0; k < kTaps; ++k) {
-        const Vec values = load_tap<kStride>(rows[j] + c * kStride + k);
-        sum = hn::MulAdd(weights[j * kTaps + k], values, sum);
+class Copies {
+ public:
+  // Elements [x, ...) of rows, for `count` outputs.
+  Copies(const portable::Convolution& conv, const float* plane, int64_t x, int64_t count)
+      : plane_(plane), height_(conv.in.size[1]), width_(conv.in.size[2]), x_(x) {
+    const int64_t most = ((count + kLanes - 1) / kLanes * kLanes + kTaps - 1) * kStride;
+    read_ = (most + 2 * kLanes - 1) / (2 * kLanes) * (2 * kLanes);
+  }
+
+  // Row y; null if it lies outside the input. Rows are asked for from the top to the bottom, none
+  // after kRows later ones.
+  const float* row(int64_t y) {
+    if (y < 0 || y >= height_) return nullptr;
+    float* const to = rows_[y % kRows];
+    if (y < next_) return to;
+    next_ = y + 1;
+    if constexpr (kStride == 1) {
+      copy_between_zeros(y, to);
+    } else {
+      float line[kLength * kStride];
+      copy_between_zeros(y, line);
+      for (int64_t i = 0; i < read_; i += 2 * kLanes) {
+        const Vec low = hn::LoadU(kTag, line + i), high = hn::LoadU(kTag, line + i + kLanes);
+        hn::StoreU(hn::ConcatEven(kTag, high, low), kTag, to + i / 2);
+        hn::StoreU(hn::ConcatOdd(kTag, high, low), kTag, to + kLength + i / 2);
       }
     }
-    store_count(sum, out + c, count - c);
+    return to;
+  }
+
+  // Where in a row lies what the tap reads for the first output.
+  static constexpr int64_t offset(int tap) { return tap % kStride * kLength + tap / kStride; }
+
+ private:
+  static constexpr int kRows = 8;
+  static constexpr int64_t kLength = kBlock + 3 * kLanes + kTaps;  // At least what is written.
+  static_assert(kTaps + kStride <= kRows);
+
+  void copy_between_zeros(int64_t y, float* to) const {
+    const float* const row = plane_ + y * width_ + x_;
+    const int64_t begin = std::clamp(-x_, int64_t{0}, read_);
+    const int64_t end = std::clamp(width_ - x_, begin, read_);
+    int64_t i = 0;
+    for (; i < begin; ++i) to[i] = 0;
+    for (; i + kLanes <= end; i += kLanes) hn::StoreU(hn::LoadU(kTag, row + i), kTag, to + i);
+    for (; i < end; ++i) to[i] = row[i];
+    for (; i < read_; i += kLanes) hn::StoreU(hn::Zero(kTag), kTag, to + i);
+  }
+
+  const float* plane_;
+  int64_t height_, width_, x_, read_;
+  int64_t next_ = 0;  // Rows from here on were not copied yet.
+  float rows_[kRows][kLength * kStride];
+};
+
+// Computes `count` outputs of kRows rows, `width` apart, from the input rows that they read.
+template <int kTaps, int kStride, int kRows>
+HWY_INLINE void convolve_rows(const float* const* inputs, const Vec* weights, const Line& line,
+                              int64_t count, float* out, int64_t width) {
+  for (int64_t c = 0; c < count; c += kLanes) {
+    Vec sums[kRows];
+    TAPER_UNROLL
+    for (int i = 0; i < kRows; ++i) sums[i] = hn::Set(kTag, line.bias);
+    TAPER_UNROLL
+    for (int j = 0; j < kTaps + (kRows - 1) * kStride; ++j) {
+      if (inputs[j] == nullptr) continue;
+      TAPER_UNROLL
+      for (int k = 0; k < kTaps; ++k) {
+        const Vec values = hn::LoadU(kTag, inputs[j] + Copies<kTaps, kStride>::offset(k) + c);
+        TAPER_UNROLL
+        for (int i = 0; i < kRows; ++i) {
+          const int tap = j - i * kStride;
+          if (tap < 0 || tap >= kTaps) continue;
+          sums[i] = hn::MulAdd(weights[tap * kTaps + k], values, sums[i]);
+        }
+      }
+    }
+    TAPER_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      store_sums(sums[i], line.bounds, out + i * width + c, count - c);
+    }
   }
 }
 
-// Computes outputs [c, c + count) of all rows. The last kTaps input rows are kept as copies.
+// Computes outputs [c, c + count) of all rows, two at a time, which share the loads.
 template <int kTaps, int kStride>
 void convolve_block(const portable::Convolution& conv, const Line& line, int64_t c, int64_t count,
                     float* out) {
-  constexpr int64_t kMost = kBlock * kStride + kTaps - 1;
-  const int64_t in_width = conv.in.size[2], height = conv.in.size[1];
-  const int64_t x = c * kStride - conv.padding[2];
-  const int64_t read = (count + kLanes - 1) / kLanes * kLanes * kStride + kTaps - 1;
-  float copies[kTaps][kMost];
+  Copies<kTaps, kStride> copies(conv, line.plane, c * kStride - conv.padding[2], count);
   Vec weights[kTaps * kTaps];
   for (int i = 0; i < kTaps * kTaps; ++i) weights[i] = hn::Set(kTag, line.weight[i]);
-  int64_t copied = 0;  // Input rows before this one were copied, or are not needed.
-  for (int64_t b = 0; b < conv.out.size[1]; ++b) {
-    const int64_t y = b * conv.stride[1] - conv.padding[1];
-    const float* rows[kTaps];
-    for (copied = std::max(copied, y); copied < std::min(y + kTaps, height); ++copied) {
-      copy_between_zeros(line.plane + copied * in_width, x, in_width, read, copies[copied % kTaps]);
+  const int64_t height = conv.out.size[1], width = conv.out.size[2];
+  for (int64_t b = 0; b < height; b += 2) {
+    const float* inputs[kTaps + kStride];
+    for (int j = 0; j < kTaps + kStride; ++j) {
+      inputs[j] = copies.row(b * kStride - conv.padding[1] + j);
     }
-    for (int64_t j = 0; j < kTaps; ++j) {
-      const bool is_inside = y + j >= 0 && y + j < height;
-      rows[j] = is_inside ? copies[(y + j) % kTaps] : nullptr;
+    float* const to = out + b * width + c;
+    if (b + 1 < height) {
+      convolve_rows<kTaps, kStride, 2>(inputs, weights, line, count, to, width);
+    } else {
+      convolve_rows<kTaps, kStride, 1>(inputs, weights, line, count, to, width);
     }
-    convolve_row<kTaps, kStride>(rows, weights, line.bias, count, out + b * conv.out.size[2] + c);
   }
 }
 
@@ -221,9 +273,10 @@ using Channel = void (*)(const portable::Convolution&, const Line&, float*);
 // The form for this kernel size and stride, or null if there is none.
 Channel square_form(const portable::Convolution& conv) {
   const int64_t taps = conv.weight.size[2], stride = conv.stride[2];
-  if (conv.in.size[0] != 1 || conv.weight.size[0] != 1 || conv.out.size[0] != 1 ||
-      conv.weight.size[1] != taps || conv.dilation[1] != 1 || conv.dilation[2] != 1 ||
-      conv.padding[0] != 0) {
+  const bool is_fixed = HWY_MEM_OPS_MIGHT_FAULT;  // The steps down have to be those across.
+  if ((is_fixed && conv.stride[1] != stride) || conv.in.size[0] != 1 || conv.weight.size[0] != 1 ||
+      conv.out.size[0] != 1 || conv.weight.size[1] != taps || conv.dilation[1] != 1 ||
+      conv.dilation[2] != 1 || conv.padding[0] != 0) {
     return nullptr;
   }
   if (taps == 3 && stride == 1) return convolve_square<3, 1>;
@@ -236,7 +289,8 @@ Channel square_form(const portable::Convolution& conv) {
 }  // namespace
 
 // Computes channels [begin, end), counted over all images.
-void depthwise_form(const portable::Convolution& conv, int64_t begin, int64_t end) {
+void depthwise_form(const portable::Convolution& conv, const Bounds& bounds, int64_t begin,
+                    int64_t end) {
   const int64_t taps = conv.weight.taps();
   const Channel square = square_form(conv);
   const Channel channel_form = square != nullptr ? square : convolve_channel;
@@ -245,6 +299,7 @@ void depthwise_form(const portable::Convolution& conv, int64_t begin, int64_t en
     const float* in = static_cast<const float*>(conv.in.data) + n * conv.in.batch_stride;
     float* out = static_cast<float*>(conv.out.data) + n * conv.out.batch_stride;
     Line line = {};
+    line.bounds = bounds;
     line.plane = in + channel / conv.group_out() * conv.in.channel_stride;
     line.weight = static_cast<const float*>(conv.weight.data) + channel * taps;
     line.bias = conv.bias != nullptr ? conv.bias->const_data_ptr<float>()[channel] : 0;
@@ -260,14 +315,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace taper::optimized {
 
-using DepthwiseForm = void (*)(const portable::Convolution&, int64_t, int64_t);
+using DepthwiseForm = void (*)(const portable::Convolution&, const Bounds&, int64_t, int64_t);
 
-bool convolve_planes(const portable::Convolution& conv, const ThreadPool& pool) {
+bool convolve_planes(const portable::Convolution& conv, const Bounds& bounds,
+                     const ThreadPool& pool) {
   const DepthwiseForm form = TAPER_CHOOSE(DepthwiseForm, depthwise_form);
   if (form == nullptr) return false;
   const int64_t work = conv.out.positions() * (1 + conv.weight.taps() / 8);
   for_parts(pool, conv.batch * conv.out.channels, work, 1,
-            [&](int64_t begin, int64_t end) { form(conv, begin, end); });
+            [&](int64_t begin, int64_t end) { form(conv, bounds, begin, end); });
   return true;
 }
 

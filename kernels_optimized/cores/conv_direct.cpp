@@ -17,6 +17,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/cores/strips.h"
+#include "kernels_optimized/engine/vector_math.h"
 
 // Shared by all compiled forms: this file is compiled once per instruction set.
 #ifndef TAPER_CONV_BLOCKS
@@ -195,6 +196,7 @@ struct Tile {
   int64_t out_stride;
   const float* bias;  // One for each channel; null: 0.
   bool adds;          // To what `out` contains, instead of the bias.
+  Bounds bounds;      // What the sums are clamped to.
 };
 
 template <int kRows, int kVectors>
@@ -219,6 +221,7 @@ void run_tile(const Tile& tile) {
       for (int j = 0; j < kVectors; ++j) sums[i][j] = hn::MulAdd(weight, inputs[j], sums[i][j]);
     }
   }
+  const Vec low = hn::Set(kTag, tile.bounds.low), high = hn::Set(kTag, tile.bounds.high);
   TAPER_UNROLL
   for (int i = 0; i < kRows; ++i) {
     const Vec bias = hn::Set(kTag, tile.bias != nullptr ? tile.bias[i] : 0.0f);
@@ -226,7 +229,8 @@ void run_tile(const Tile& tile) {
     for (int j = 0; j < kVectors; ++j) {
       float* const out = tile.out[j] + i * tile.out_stride;
       const Vec start = tile.adds ? load_count(out, tile.counts[j]) : bias;
-      store_count(hn::Add(sums[i][j], start), out, tile.counts[j]);
+      const Vec sum = hn::Add(sums[i][j], start);
+      store_count(at_most(at_least(sum, low), high), out, tile.counts[j]);
     }
   }
 }
@@ -289,8 +293,8 @@ Blocks blocks_form(const portable::Convolution& conv, int64_t threads) {
   return choose(conv, threads);
 }
 
-void block_form(const portable::Convolution& conv, const Blocks& blocks, int64_t index,
-                float* scratch) {
+void block_form(const portable::Convolution& conv, const Bounds& bounds, const Blocks& blocks,
+                int64_t index, float* scratch) {
   const Place place = place_of(conv, blocks, index);
   const int64_t taps = conv.weight.taps();
   auto* const offsets = reinterpret_cast<int32_t*>(scratch);
@@ -309,6 +313,7 @@ void block_form(const portable::Convolution& conv, const Blocks& blocks, int64_t
         static_cast<const float*>(conv.weight.data) + first_out * tile.weight_stride + i * taps;
     tile.terms = (last - i) * taps;
     tile.adds = i > 0;
+    if (last == conv.group_in()) tile.bounds = bounds;
     multiply_block(conv, blocks, place, panel, tile);
   }
 }
@@ -321,9 +326,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace taper::optimized {
 
-bool convolve_direct(const portable::Convolution& conv, KernelContext& context) {
+bool convolve_direct(const portable::Convolution& conv, const Bounds& bounds,
+                     KernelContext& context) {
   using BlocksForm = Blocks (*)(const portable::Convolution&, int64_t);
-  using BlockForm = void (*)(const portable::Convolution&, const Blocks&, int64_t, float*);
+  using BlockForm =
+      void (*)(const portable::Convolution&, const Bounds&, const Blocks&, int64_t, float*);
   const BlocksForm blocks_of = TAPER_CHOOSE(BlocksForm, blocks_form);
   const BlockForm compute = TAPER_CHOOSE(BlockForm, block_form);
   if (blocks_of == nullptr || conv.transposed) return false;
@@ -340,7 +347,7 @@ bool convolve_direct(const portable::Convolution& conv, KernelContext& context) 
                              return;
                            }
                            for (int64_t i = begin; i < end; ++i) {
-                             compute(conv, blocks, i, scratch.data());
+                             compute(conv, bounds, blocks, i, scratch.data());
                            }
                          });
   return has_room;

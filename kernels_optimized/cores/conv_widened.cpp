@@ -126,7 +126,7 @@ bool convolve_widened(const Convolution& conv, KernelContext& context) {
                             std::min(block.channels, conv.group_out() - o)};
         const Convolution part = widened.widen(here, image, group, o);
         const bool done = conv.transposed ? convolve_transposed(part, products, scratch)
-                                          : convolve_planes(part, context.pool());
+                                          : convolve_planes(part, {}, context.pool());
         if (!done) return false;
         widened.narrow(part, image, group * conv.group_out() + o);
       }

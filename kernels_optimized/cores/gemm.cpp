@@ -14,6 +14,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/cores/strips.h"
+#include "kernels_optimized/engine/vector_math.h"
 
 #if TAPER_VECTOR_TARGET
 HWY_BEFORE_NAMESPACE();
@@ -41,6 +42,7 @@ struct Tile {
   float beta;          // beta, added and its stride are used by kRowConstants and kMatrix:
   const float* added;  // one number per row, or contiguous rows.
   int64_t added_stride;
+  const Bounds* bounds;  // Null: the results are not clamped, or not yet.
 };
 
 // What the sums of row i are added to, from column j on.
@@ -55,6 +57,8 @@ HWY_INLINE Vec start_of(const Tile& tile, int64_t i, int64_t j, int64_t count) {
 template <int kRows, int kVectors>
 HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors]) {
   const Vec alpha = hn::Set(kTag, tile.alpha);
+  const Bounds bounds = tile.bounds != nullptr ? *tile.bounds : Bounds();
+  const Vec low = hn::Set(kTag, bounds.low), high = hn::Set(kTag, bounds.high);
   TAPER_UNROLL
   for (int i = 0; i < kRows; ++i) {
     float* out = tile.out + i * tile.out_stride;
@@ -62,7 +66,8 @@ HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors])
     for (int j = 0; j < kVectors; ++j, out += kLanes) {
       const int64_t count = tile.columns - j * kLanes;
       if (count <= 0) continue;
-      const Vec value = hn::MulAdd(sums[i][j], alpha, start_of(tile, i, j * kLanes, count));
+      const Vec sum = hn::MulAdd(sums[i][j], alpha, start_of(tile, i, j * kLanes, count));
+      const Vec value = at_most(at_least(sum, low), high);
       if (count >= kLanes) {
         hn::StoreU(value, kTag, out);
       } else {
@@ -276,6 +281,7 @@ void multiply_block(const Gemm& g, float* left, const float* panels, int64_t pan
     tile.alpha = g.alpha;
     tile.out = g.out + m * g.out_stride + n;
     tile.out_stride = g.out_stride;
+    if (k + depth == g.depth) tile.bounds = g.bounds;
     for (int64_t j = 0; j < columns; j += kPanelColumns) {
       tile.columns = std::min(kPanelColumns, columns - j);
       run_strip(rows, tile);
@@ -333,6 +339,7 @@ void multiply_in_place(const Gemm& g, Span<float> scratch) {
   tile.depth = g.depth;
   tile.alpha = g.alpha;
   tile.out_stride = g.out_stride;
+  tile.bounds = g.bounds;
   const int64_t wide = g.rows == 1 ? g.columns / kWide * kWide : 0;
   for (int64_t n = 0; n < whole; n += tile.columns) {
     tile.columns = n < wide ? kWide : std::min(kPanelColumns, whole - n);
@@ -378,7 +385,8 @@ void run_dots(const Gemm& g, int64_t m, int64_t n) {
     for (int j = 0; j < kColumns; ++j) {
       float* to = g.out + (m + i) * g.out_stride + n + j;
       const float sum = g.alpha * hn::GetLane(hn::SumOfLanes(kTag, sums[i][j]));
-      *to = adds(g) ? *to + sum : sum;
+      const float result = adds(g) ? *to + sum : sum;
+      *to = g.bounds != nullptr ? g.bounds->clamp(result) : result;
     }
   }
 }

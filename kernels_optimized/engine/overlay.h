@@ -7,8 +7,13 @@
 //
 //   bool fast_exp(KernelContext&, const Tensor& self, Tensor& out);
 //   const Kernel kExpOut = overlay<fast_exp, portable::kExpOut>("aten::exp.out");
+//
+// For two operators in a row a fast function has the arguments of both (taper/kernel.h), and falls
+// back to the kernels of the two. It has to look whether the second works in place.
 
 #pragma once
+
+#include <iterator>
 
 #include "taper/kernel.h"
 
@@ -46,6 +51,23 @@ template <auto kFast, const Kernel& kPortable, Takes kTakes = Takes::kReal>
 constexpr Kernel overlay(const char* name) {
   using Wrapper = Overlay<kFast, kPortable, kTakes == Takes::kComplexToo>;
   return {name, Wrapper::run, Wrapper::kSpecs, sizeof(Wrapper::kSpecs) / sizeof(ArgSpec)};
+}
+
+template <auto kFast, const Kernel& kFirst, const Kernel& kSecond>
+struct Joined {
+  static Status run(KernelContext& context, EValue* const* args) {
+    using Fast = Overlay<kFast, kFirst, false>;
+    if (Fast::call(context, args, std::make_index_sequence<std::size(Fast::kSpecs)>())) return {};
+    TAPER_TRY(kFirst.run(context, args));
+    context.reset_temp();
+    return kSecond.run(context, args + kFirst.arg_count);
+  }
+};
+
+template <auto kFast, const Kernel& kFirst, const Kernel& kSecond>
+constexpr Kernel joined(const char* name) {
+  constexpr auto& kSpecs = Overlay<kFast, kFirst, false>::kSpecs;
+  return {name, Joined<kFast, kFirst, kSecond>::run, kSpecs, std::size(kSpecs)};
 }
 
 // True if all tensors are float32.

@@ -16,8 +16,13 @@
 namespace taper::optimized {
 
 // The unit of work is the cost of adding two numbers from the L2 cache, about a quarter of a
-// nanosecond. A part of fewer than kPartWork units gains less than it costs to hand it over.
+// nanosecond. A part of fewer than kPartWork units gains less than it costs to hand it over. In
+// WebAssembly a unit takes several times as long, but to hand a part over does not.
+#ifdef __wasm__
+inline constexpr int64_t kPartWork = int64_t{8} << 10;
+#else
 inline constexpr int64_t kPartWork = int64_t{32} << 10;
+#endif
 inline constexpr int64_t kExponentialWork = 3;          // An exponential or a similar function.
 inline constexpr int64_t kMultiplicationsPerUnit = 12;  // In a matrix product.
 

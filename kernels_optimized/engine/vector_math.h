@@ -23,10 +23,17 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE Vec constant(float value) { return hn::Set(kTag, value); }
 
-// NaN stays NaN. On 64-bit ARM one instruction does that; others return the bound, or either.
+// NaN stays NaN. On 64-bit ARM one instruction does that. Those of x86 and WebAssembly take the
+// second operand, or the first, if there is a NaN; others return either.
 #if HWY_ARCH_ARM_A64
 HWY_INLINE Vec at_least(Vec x, Vec low) { return Vec(vmaxq_f32(x.raw, low.raw)); }
 HWY_INLINE Vec at_most(Vec x, Vec high) { return Vec(vminq_f32(x.raw, high.raw)); }
+#elif HWY_ARCH_X86
+HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::Max(low, x); }
+HWY_INLINE Vec at_most(Vec x, Vec high) { return hn::Min(high, x); }
+#elif HWY_ARCH_WASM
+HWY_INLINE Vec at_least(Vec x, Vec low) { return Vec{wasm_f32x4_pmax(x.raw, low.raw)}; }
+HWY_INLINE Vec at_most(Vec x, Vec high) { return Vec{wasm_f32x4_pmin(x.raw, high.raw)}; }
 #else
 HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
 HWY_INLINE Vec at_most(Vec x, Vec high) { return hn::IfThenElse(hn::Gt(x, high), high, x); }

@@ -4,6 +4,7 @@
 #include "kernels_optimized/cores/conv_planes.h"
 #include "kernels_optimized/cores/gemm.h"
 #include "kernels_optimized/cores/multipliers.h"
+#include "kernels_optimized/engine/find_bounds.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/scratch.h"
 
@@ -24,16 +25,14 @@ bool resize(Tensor& out, const int64_t* sizes) {
   return out.resize({narrow, static_cast<size_t>(out.dim())}).ok();
 }
 
-bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
-                      const Tensor* bias, IntList stride, IntList padding, IntList dilation,
-                      bool transposed, IntList output_padding, int64_t groups, Tensor& out) {
+// Computes the convolution and clamps it, if it is given bounds.
+bool convolve(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+              const portable::ConvOptions& options, const Bounds* bounds, Tensor& out) {
   if (!share_dtype(out, input, weight, bias != nullptr ? *bias : out) || out.dim() != input.dim()) {
     return false;
   }
   portable::Convolution conv;
   int64_t sizes[portable::kSpatial + 2];
-  const portable::ConvOptions options = {stride,     padding,        dilation,
-                                         transposed, output_padding, groups};
   if (!portable::describe_convolution(input, weight, options, &conv, sizes).ok()) return false;
   if (bias != nullptr && (bias->dim() != 1 || bias->numel() != sizes[1])) return false;
   if (!resize(out, sizes)) return false;
@@ -42,6 +41,8 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
   conv.bias = bias;
   const ScalarType type = out.scalar_type();
   const bool is_plain = are_plain(input, weight, out);
+  const bool transposed = options.transposed;
+  if (bounds != nullptr && (type != ScalarType::kFloat || !is_plain || transposed)) return false;
   const bool is_narrow = type == ScalarType::kHalf || type == ScalarType::kBFloat16;
   const bool is_depthwise = conv.group_in() == 1 && conv.groups > 1;
   if (is_narrow && is_plain && (transposed || is_depthwise) && convolve_widened(conv, context)) {
@@ -55,8 +56,29 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
     const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
     return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
   }
-  if (is_depthwise) return convolve_planes(conv, context.pool());
-  return convolve_direct(conv, context) || convolve_dense(conv, context);
+  const Bounds clamped = bounds != nullptr ? *bounds : Bounds();
+  if (is_depthwise) return convolve_planes(conv, clamped, context.pool());
+  return convolve_direct(conv, clamped, context) || convolve_dense(conv, clamped, context);
+}
+
+bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
+                      const Tensor* bias, IntList stride, IntList padding, IntList dilation,
+                      bool transposed, IntList output_padding, int64_t groups, Tensor& out) {
+  return convolve(context, input, weight, bias,
+                  {stride, padding, dilation, transposed, output_padding, groups}, nullptr, out);
+}
+
+// The convolution and clamp, hardtanh or relu, whose arguments between the tensors are `by`.
+template <typename... By>
+bool convolution_then_clamp(KernelContext& context, const Tensor& input, const Tensor& weight,
+                            const Tensor* bias, IntList stride, IntList padding, IntList dilation,
+                            bool transposed, IntList output_padding, int64_t groups, Tensor& out,
+                            const Tensor& self, By... by, Tensor& last) {
+  Bounds bounds;
+  return works_in_place(out, self, last) && find_bounds(by..., &bounds) &&
+         convolve(context, input, weight, bias,
+                  {stride, padding, dilation, transposed, output_padding, groups}, &bounds, out) &&
+         last.resize(out.sizes()).ok();
 }
 
 }  // namespace
@@ -64,5 +86,21 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
 extern const Kernel kConvolutionOut;
 const Kernel kConvolutionOut =
     overlay<fast_convolution, portable::kConvolutionOut>("aten::convolution.out");
+
+extern const Kernel kClampOut, kHardtanhOut, kReluOut;
+
+extern const Kernel kConvolutionClampOut;
+const Kernel kConvolutionClampOut =
+    joined<convolution_then_clamp<std::optional<Scalar>, std::optional<Scalar>>, kConvolutionOut,
+           kClampOut>("aten::convolution.out+aten::clamp.out");
+
+extern const Kernel kConvolutionHardtanhOut;
+const Kernel kConvolutionHardtanhOut =
+    joined<convolution_then_clamp<Scalar, Scalar>, kConvolutionOut, kHardtanhOut>(
+        "aten::convolution.out+aten::hardtanh.out");
+
+extern const Kernel kConvolutionReluOut;
+const Kernel kConvolutionReluOut = joined<convolution_then_clamp<>, kConvolutionOut, kReluOut>(
+    "aten::convolution.out+aten::relu.out");
 
 }  // namespace taper::optimized

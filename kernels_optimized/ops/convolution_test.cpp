@@ -6,8 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "kernels_optimized/engine/dispatch.h"
-#include "kernels_optimized/kernel_table.h"
+#include "test/support/call_fast.h"
 #include "test/support/int_list.h"
 #include "test/support/test_tensor.h"
 
@@ -49,6 +48,8 @@ class Convolution : public testing::TestWithParam<std::tuple<Level, Shape>> {
     return result;
   }
 
+  void check(const struct Clamp& clamp);
+
   std::mt19937 random_{5};
 };
 
@@ -75,7 +76,21 @@ double expected(const Shape& s, const int64_t (&pad)[3], const float* in, const 
   return sum;
 }
 
-TEST_P(Convolution, AgreesWithTheDefinition) {
+// An operator that clamps the result in place, with its arguments between the tensors.
+struct Clamp {
+  const char* name = "";  // Empty: none.
+  std::vector<EValue> by = {};
+  double low = -INFINITY, high = INFINITY;
+};
+
+const Clamp kClamps[] = {
+    {"+aten::relu.out", {}, 0},
+    {"+aten::hardtanh.out", {EValue(-0.5), EValue(0.25)}, -0.5, 0.25},
+    {"+aten::clamp.out", {EValue(), EValue(int64_t{0})}, -INFINITY, 0},
+};
+
+// Computes the convolution, clamped, and compares.
+void Convolution::check(const Clamp& clamp) {
   const Shape& s = std::get<1>(GetParam());
   const int32_t per_group = s.in / static_cast<int32_t>(s.groups);
   int32_t to[3];
@@ -89,24 +104,42 @@ TEST_P(Convolution, AgreesWithTheDefinition) {
   TestTensor y(ScalarType::kFloat, {s.batch, s.out, to[0], to[1], to[2]});
   Ints stride({s.stride, s.stride, s.stride_of(2)}), padding({pad[0], pad[1], pad[2]});
   Ints dilation({s.dilation, s.dilation, s.dilation}), none({0, 0, 0});
-  EValue slots[] = {EValue(&*x),      EValue(&*w),      EValue(&*b),   stride.value(),
-                    padding.value(),  dilation.value(), EValue(false), none.value(),
-                    EValue(s.groups), EValue(&*y)};
+  std::vector<EValue> slots = {EValue(&*x),      EValue(&*w),      EValue(&*b),   stride.value(),
+                               padding.value(),  dilation.value(), EValue(false), none.value(),
+                               EValue(s.groups), EValue(&*y)};
   std::vector<EValue*> args;
   for (EValue& slot : slots) args.push_back(&slot);
+  std::vector<EValue> by = clamp.by;
+  Tensor last = *y;
+  EValue result(&last);
+  if (*clamp.name != '\0') {
+    args.push_back(args.back());
+    for (EValue& slot : by) args.push_back(&slot);
+    args.push_back(&result);
+  }
   std::vector<unsigned char> temp(1 << 20);
   KernelContext context({temp.data(), s.batch == 1 ? temp.size() : 0});
-  ASSERT_TRUE(
-      find_kernel(optimized_kernels(), "aten::convolution.out")->run(context, args.data()).ok());
+  const Kernel* kernel =
+      find_kernel(optimized_kernels(), std::string("aten::convolution.out") + clamp.name);
+  ASSERT_NE(kernel, nullptr) << clamp.name;
+  ASSERT_EQ(kernel->arg_count, args.size());
+  ASSERT_TRUE(kernel->run(context, args.data()).ok());
   const int64_t area = int64_t{to[0]} * to[1] * to[2];
   for (int64_t i = 0; i < y->numel() && !HasFailure(); ++i) {
     const int64_t at[] = {i / area / s.out, i / area % s.out, i % area / (to[1] * to[2]),
                           i % area / to[2] % to[1], i % to[2]};
-    const double want =
+    const double sum =
         expected(s, pad, x->const_data_ptr<float>(), w->const_data_ptr<float>(), at) +
         static_cast<double>(b->const_data_ptr<float>()[at[1]]);
+    const double want = std::fmin(std::fmax(sum, clamp.low), clamp.high);
     EXPECT_NEAR(static_cast<double>(y->const_data_ptr<float>()[i]), want, 2e-5) << i;
   }
+}
+
+TEST_P(Convolution, AgreesWithTheDefinition) { check({}); }
+
+TEST_P(Convolution, IsClampedInPlace) {
+  for (const Clamp& clamp : kClamps) check(clamp);
 }
 
 const Shape kShapes[] = {
@@ -137,6 +170,30 @@ const Shape kShapes[] = {
     {1, 3, 3, {4, 5, 21}, {3, 3, 3}, 1, 1, 1, 3},    //
     {1, 3, 3, {1, 1, 33}, {1, 1, 31}, 1, 15, 1, 3},  //
 };
+
+// 2 * x + 1 at each position, then relu, whose result lies elsewhere or in place.
+TEST(ConvolutionThenRelu, TakesAnyMemoryAndKeepsNan) {
+  for (const bool in_place : {false, true}) {
+    const std::vector<float> from = {-3, NAN, 0.5f, -0.25f};
+    TestTensor x(ScalarType::kFloat, {1, 1, 4}), y(ScalarType::kFloat, {1, 1, 4});
+    TestTensor other(ScalarType::kFloat, {1, 1, 4});
+    std::copy(from.begin(), from.end(), x->mutable_data_ptr<float>());
+    TestTensor w = TestTensor::of<float>(ScalarType::kFloat, {1, 1, 1}, {2});
+    TestTensor b = TestTensor::of<float>(ScalarType::kFloat, {1}, {1});
+    Tensor last = in_place ? *y : *other;
+    Ints one({1}), none({0});
+    test::call_fast(
+        "aten::convolution.out+aten::relu.out",
+        {EValue(&*x), EValue(&*w), EValue(&*b), one.value(), none.value(), one.value(),
+         EValue(false), none.value(), EValue(int64_t{1}), EValue(&*y), EValue(&*y), EValue(&last)});
+    const float* result = last.const_data_ptr<float>();
+    EXPECT_EQ(result[0], 0);
+    EXPECT_TRUE(std::isnan(result[1]));
+    EXPECT_EQ(result[2], 2);
+    EXPECT_EQ(result[3], 0.5f);
+    EXPECT_EQ(y->const_data_ptr<float>()[0], in_place ? 0 : -5);
+  }
+}
 
 // out[n, o] += in[n, i] * weight[i, o] at every tap of every position.
 TEST(TransposedConvolution, AgreesWithTheDefinition) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels_optimized/cores/convert.h"
+#include "kernels_optimized/engine/find_bounds.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
@@ -289,29 +290,12 @@ bool fast_gelu(KernelContext& context, const Tensor& self, std::string_view appr
   return approximate == "none" && unary(context, Unary::kGelu, self, out);
 }
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-bool clamp(const KernelContext& context, const Tensor& self, std::optional<Scalar> min,
-           std::optional<Scalar> max, Tensor& out) {
-  Parameters bounds = {-kInfinity, kInfinity};
-  if (min.has_value()) bounds.low = static_cast<float>(min->to_double());
-  if (max.has_value()) bounds.high = static_cast<float>(max->to_double());
-  if (std::isnan(bounds.low) || std::isnan(bounds.high)) return false;
-  return unary(context, Unary::kClamp, self, out, bounds);
-}
-
-bool fast_clamp(KernelContext& context, const Tensor& self, std::optional<Scalar> min,
-                std::optional<Scalar> max, Tensor& out) {
-  return (min.has_value() || max.has_value()) && clamp(context, self, min, max, out);
-}
-
-bool fast_hardtanh(KernelContext& context, const Tensor& self, Scalar min, Scalar max,
-                   Tensor& out) {
-  return clamp(context, self, min, max, out);
-}
-
-bool fast_relu(KernelContext& context, const Tensor& self, Tensor& out) {
-  return unary(context, Unary::kClamp, self, out, {0, kInfinity});
+// clamp, hardtanh and relu, whose arguments between the tensors are `by`.
+template <typename... By>
+bool fast_clamp(KernelContext& context, const Tensor& self, By... by, Tensor& out) {
+  Bounds bounds;
+  return find_bounds(by..., &bounds) &&
+         unary(context, Unary::kClamp, self, out, {bounds.low, bounds.high});
 }
 
 bool fast_leaky_relu(KernelContext& context, const Tensor& self, Scalar slope, Tensor& out) {
@@ -364,9 +348,12 @@ const Kernel kHardswishOut =
 
 const Kernel kHardsigmoidOut =
     overlay<fast_unary<Unary::kHardsigmoid>, portable::kHardsigmoidOut>("aten::hardsigmoid.out");
-const Kernel kClampOut = overlay<fast_clamp, portable::kClampOut>("aten::clamp.out");
-const Kernel kHardtanhOut = overlay<fast_hardtanh, portable::kHardtanhOut>("aten::hardtanh.out");
-const Kernel kReluOut = overlay<fast_relu, portable::kReluOut>("aten::relu.out");
+const Kernel kClampOut =
+    overlay<fast_clamp<std::optional<Scalar>, std::optional<Scalar>>, portable::kClampOut>(
+        "aten::clamp.out");
+const Kernel kHardtanhOut =
+    overlay<fast_clamp<Scalar, Scalar>, portable::kHardtanhOut>("aten::hardtanh.out");
+const Kernel kReluOut = overlay<fast_clamp<>, portable::kReluOut>("aten::relu.out");
 const Kernel kLeakyReluOut =
     overlay<fast_leaky_relu, portable::kLeakyReluOut>("aten::leaky_relu.out");
 

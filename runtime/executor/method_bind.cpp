@@ -106,12 +106,17 @@ class Binder {
     return {};
   }
 
-  const Kernel* find_one(int32_t op) {
-    char buffer[kMaxOperatorName];
-    const std::string_view name = joined_name(op, buffer);
+  const Kernel* find_named(std::string_view name) const {
     for (const KernelTable& table : options_.kernels) {
       if (const Kernel* kernel = find_kernel(table, name)) return kernel;
     }
+    return nullptr;
+  }
+
+  const Kernel* find_one(int32_t op) {
+    char buffer[kMaxOperatorName];
+    const std::string_view name = joined_name(op, buffer);
+    if (const Kernel* kernel = find_named(name)) return kernel;
     report(Status(Error::kOperatorMissing, "no kernel table has a kernel for this operator"), name,
            -1);
     return &kMissing;
@@ -314,7 +319,9 @@ class Binder {
       new (chain_state++) ChainState{next, size};
       for (uint32_t i = 0; i < size; ++i) {
         instruction_ = i;
-        TAPER_TRY(fill(*chain->instructions()->Get(i), new (next++) Instruction()));
+        TAPER_TRY(fill(*chain->instructions()->Get(i), new (next) Instruction()));
+        if (i > 0) join(*chain->instructions()->Get(i - 1), *chain->instructions()->Get(i), next);
+        ++next;
       }
     }
     instruction_ = -1;
@@ -325,14 +332,15 @@ class Binder {
   Status fill(const wire::Instruction& step, Instruction* out) {
     out->step = Step::kNothing;
     if (const wire::KernelCall* call = step.instr_args_as_KernelCall()) {
-      out->args = take_arguments(call->args());
-      return fill_kernel(*call, *state_.kernels[call->op_index()], out);
+      const Kernel& kernel = *state_.kernels[call->op_index()];
+      out->args = take_arguments(call->args(), kernel.arg_count);  // A program may repeat results.
+      return fill_kernel(*call, kernel, out);
     }
     if (const wire::DelegateCall* call = step.instr_args_as_DelegateCall()) {
       out->step = Step::kDelegate;
       out->delegate = &state_.delegates[call->delegate_index()];
-      out->args = take_arguments(call->args());
       out->arg_count = static_cast<uint32_t>(count(call->args()));
+      out->args = take_arguments(call->args(), out->arg_count);
     }
     if (const wire::MoveCall* call = step.instr_args_as_MoveCall()) {
       out->step = Step::kMove;
@@ -347,9 +355,9 @@ class Binder {
     return {};
   }
 
-  EValue** take_arguments(const flatbuffers::Vector<int32_t>* args) {
+  EValue** take_arguments(const flatbuffers::Vector<int32_t>* args, uint32_t count) {
     EValue** const first = pointers_;
-    for (int32_t slot : items(args)) *pointers_++ = &state_.values[slot];
+    for (uint32_t i = 0; i < count; ++i) *pointers_++ = &state_.values[args->Get(i)];
     return first;
   }
 
@@ -381,6 +389,28 @@ class Binder {
       state_.first_alias = static_cast<uint32_t>(out - state_.instructions);
     }
     return {};
+  }
+
+  // Has the instruction before `second` compute both, if there is a kernel for the two and `second`
+  // works in place on the result of the other. It stays an instruction of its own for jumps to it.
+  void join(const wire::Instruction& before, const wire::Instruction& after, Instruction* second) {
+    Instruction* const first = second - 1;
+    if (first->step != Step::kKernel || second->step != Step::kKernel) return;
+    const int32_t op = before.instr_args_as_KernelCall()->op_index();
+    const int32_t then = after.instr_args_as_KernelCall()->op_index();
+    const uint8_t own = state_.kernels[op]->arg_count, others = state_.kernels[then]->arg_count;
+    if (own == 0 || second->args != first->args + own || others == 0) return;
+    const EValue& result = *second->args[-1];
+    const EValue& last = *second->args[others - 1];
+    if (second->args[0] != &result || !result.is_tensor() || !last.is_tensor()) return;
+    if (result.to_tensor().const_data() != last.to_tensor().const_data()) return;
+    char name[2 * kMaxOperatorName + 1];
+    const size_t size = joined_name(op, name).size();
+    name[size] = '+';
+    const Kernel* both = find_named({name, size + 1 + joined_name(then, name + size + 1).size()});
+    if (both == nullptr || both->arg_count != own + others) return;
+    first->step = Step::kJoinedKernels;
+    first->run = both->run;
   }
 
   static bool is_written(ArgKind kind) {

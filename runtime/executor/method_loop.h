@@ -1,7 +1,8 @@
 // The instruction loop. What it relies on was checked when the method was loaded.
 //
 // It is compiled twice: for execute(), which tells nobody what it does, and for tracers, in an
-// object of its own that is linked only where one is used.
+// object of its own that is linked only where one is used. Tracers see one instruction at a time:
+// for them no kernel computes two.
 
 #pragma once
 
@@ -93,9 +94,16 @@ inline Status read_condition(const EValue& condition, bool* holds) {
 
 // Hears of nothing, and costs nothing.
 struct NoProbe {
+  static constexpr bool kJoins = true;  // Whether a kernel may compute two instructions.
   void begin(uint32_t, uint32_t) {}
   void used_temp(const KernelContext&) {}
 };
+
+inline const Kernel& kernel_of(const MethodState& state, uint32_t chain, uint32_t instruction) {
+  const wire::Instruction& wire =
+      *state.plan->chains()->Get(chain)->instructions()->Get(instruction);
+  return *state.kernels[wire.instr_args_as_KernelCall()->op_index()];
+}
 
 // Runs chain `c`. `budget` is the number of instructions that may still run; `at` becomes the index
 // of the instruction that failed. The probe is told before each instruction.
@@ -120,6 +128,13 @@ Status run_chain(MethodState& state, uint32_t c, uint64_t* budget, uint32_t* at,
         status = step.run(context, step.args);
         probe.used_temp(context);
         context.reset_temp();
+        break;
+      case Step::kJoinedKernels:
+        status = Probe::kJoins ? step.run(context, step.args)
+                               : kernel_of(state, c, pc).run(context, step.args);
+        probe.used_temp(context);
+        context.reset_temp();
+        if (Probe::kJoins && status.ok()) ++pc;
         break;
       case Step::kCheckedKernel:
         status = run_checked(context, step);

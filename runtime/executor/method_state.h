@@ -16,6 +16,7 @@ namespace taper::internal {
 
 enum class Step : uint8_t {
   kKernel,
+  kJoinedKernels,  // A kernel that computes this instruction and the next one.
   kCheckedKernel,  // A kernel with a tensor that may have no memory yet, which execute() checks.
   kDelegate,
   kMove,
@@ -31,7 +32,7 @@ struct DelegateState {
 // One step, ready to run: nothing in it is looked up or checked again.
 struct Instruction {
   union {
-    KernelFunction run;       // kKernel
+    KernelFunction run;       // kKernel, kJoinedKernels
     const Kernel* kernel;     // kCheckedKernel
     DelegateState* delegate;  // kDelegate
     EValue* from;             // kMove; and the condition of kJumpFalse

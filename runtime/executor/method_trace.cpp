@@ -7,6 +7,7 @@ namespace taper {
 namespace {
 
 struct TracerProbe {
+  static constexpr bool kJoins = false;
   EventTracer& tracer;
 
   void begin(uint32_t chain, uint32_t instruction) { tracer.begin(chain, instruction); }

@@ -20,7 +20,7 @@
 namespace taper {
 
 // Called by Method::execute(tracer), on the thread that executes. Method::instruction() says what
-// an instruction is.
+// an instruction is. Each is computed by itself, also where execute() lets a kernel compute two.
 class EventTracer {
  public:
   // An instruction begins; the one before it, if any, has ended.

@@ -26,6 +26,10 @@
 //   MutableTensorList              a list of tensors that may be written
 //   std::optional<number or list>  the same or None
 //
+// Two operators in a row, of which the second works in place on the result of the first, may have a
+// kernel for both: it has their names, joined by '+', and takes the arguments of the first, then
+// those of the second. It does what the two do one after the other.
+//
 // Prim operators, which write number slots or rebind tensors, define their Kernel by hand with the
 // kinds kNumberOut and kAliasTensor and access the slots directly.
 //

@@ -1,0 +1,17 @@
+// What results are clamped to while they are stored: the activation that follows a product.
+
+#pragma once
+
+#include <limits>
+
+namespace taper::optimized {
+
+// Neither is NaN. A result that is NaN stays NaN.
+struct Bounds {
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+
+  float clamp(float x) const { return x < low ? low : x > high ? high : x; }
+};
+
+}  // namespace taper::optimized
