@@ -20,6 +20,7 @@ constexpr int64_t kForever = -1;
 std::atomic<uint64_t> offer{0};
 std::atomic<uint32_t> unfinished{0};
 std::atomic<bool> has_failed{false};
+bool caller_may_sleep = true;
 taper_task job_task = nullptr;
 void* job_data = nullptr;
 
@@ -40,11 +41,13 @@ void wake_all(std::atomic<Number>* place) {
 
 // Returns when `place` no longer holds `value`.
 template <typename Number>
-void wait_for_change(std::atomic<Number>* place, Number value) {
+void wait_for_change(std::atomic<Number>* place, Number value, bool may_sleep = true) {
   for (int i = 0; i < kPatience; ++i) {
     if (place->load(std::memory_order_acquire) != value) return;
   }
-  while (place->load(std::memory_order_acquire) == value) wait(place, value);
+  while (place->load(std::memory_order_acquire) == value) {
+    if (may_sleep) wait(place, value);
+  }
 }
 
 void finish_task() {
@@ -76,10 +79,13 @@ void crew_run(void*, size_t count, taper_task task, void* data) {
   while (run_one()) {
   }
   for (uint32_t left; (left = unfinished.load(std::memory_order_acquire)) != 0;) {
-    wait_for_change(&unfinished, left);
+    wait_for_change(&unfinished, left, caller_may_sleep);
   }
   if (has_failed.load(std::memory_order_relaxed)) __builtin_trap();
 }
+
+// Called where the thread that calls crew_run() must not sleep, as that of a page.
+extern "C" void web_stay_awake() { caller_may_sleep = false; }
 
 // What a member does. It never returns.
 extern "C" void web_serve() {

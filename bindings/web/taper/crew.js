@@ -4,6 +4,9 @@ import { TaperError } from "./errors.js";
 
 const isNode = globalThis.process?.versions?.node !== undefined;
 
+// Whether this thread may wait for others asleep. That of a page may not.
+export const maySleep = isNode || typeof WorkerGlobalScope === "function";
+
 // How many of the threads that a caller asks for a model can have here. Says why if it is one.
 export function threadsHere(asked = 1) {
   if (!Number.isInteger(asked) || asked < 1 || asked > 64) {

@@ -2,7 +2,7 @@
 // The memory of an instance only grows, so each model has its own, and gives all of it back. With
 // threads, other instances share the memory (crew.js).
 
-import { hire } from "./crew.js";
+import { hire, maySleep } from "./crew.js";
 import { TaperError } from "./errors.js";
 
 // A module with one function that returns a vector.
@@ -119,11 +119,19 @@ export class Engine {
   async #hire(module, count) {
     const stacks = Array.from({ length: count }, () => this.take(STACK_BYTES));
     this.#dismiss = await hire(module, this.#memory, stacks);
+    if (!maySleep) this.ask("web_stay_awake");
   }
 
   // Ends the threads. The memory goes when nobody refers to the engine.
   close() {
     this.#dismiss();
+  }
+
+  // The memory if other threads may access it, else undefined.
+  get sharedMemory() {
+    const isShared =
+      typeof SharedArrayBuffer === "function" && this.#memory.buffer instanceof SharedArrayBuffer;
+    return isShared ? this.#memory : undefined;
   }
 
   // The struct that calls read or fill.

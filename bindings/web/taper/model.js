@@ -3,7 +3,7 @@
 import { addressOf, asBytes, bring } from "./download.js";
 import { Engine } from "./engine.js";
 import { TaperError } from "./errors.js";
-import { arrayOf, nameOf, numberOf, reordered, Tensor, tensorsFrom } from "./tensor.js";
+import { arrayOf, nameOf, numberOf, place, reordered, Tensor, tensorsFrom } from "./tensor.js";
 
 // Kinds of values and fields of structs in taper/taper.h.
 const TENSOR = 1;
@@ -72,7 +72,7 @@ class Method {
   #handle;
   #text; // The name, in the engine's memory.
   #outputs;
-  #places = []; // Of each input, the memory that it is copied to.
+  #places = []; // Of each input of `inputs`, the memory that it is copied to.
 
   constructor(engine, handle, name) {
     this.#engine = engine;
@@ -114,28 +114,46 @@ class Method {
   }
 
   run(inputs) {
-    const tensors = tensorsFrom(this.name, this.inputs, inputs);
-    tensors.forEach((tensor, i) => this.#bind(this.inputs[i], tensor));
+    tensorsFrom(this.name, this.inputs, inputs).forEach((tensor, i) => {
+      this.#bind(i, tensor, tensor.data.byteLength); // The library checks it before it is copied.
+      place(tensor, this.inputs[i], this.#engine.bytes(this.#place(i), tensor.data.byteLength));
+    });
+    return this.#execute();
+  }
+
+  // The same with inputs that lie in their places already: their dtypes, shapes and bytes.
+  runPlaced(inputs) {
+    inputs.forEach((input, i) => this.#bind(i, input, input.bytes));
+    return this.#execute();
+  }
+
+  get places() {
+    return this.inputs.map((_, i) => this.#place(i));
+  }
+
+  #place(i) {
+    return (this.#places[i] ??= this.#engine.take(this.inputs[i].bytes));
+  }
+
+  #execute() {
     this.#engine.call("taper_run", this.#handle, this.#text);
     return this.#outputs.map((info) => this.#output(info));
   }
 
-  // Copies an input to where the method reads it; the library has checked it before.
-  #bind(info, tensor) {
+  // Tells the method what an input is, and where.
+  #bind(i, { dtype, shape }, bytes) {
     const engine = this.#engine;
-    const place = (this.#places[info.index] ??= engine.take(info.bytes));
+    const pointer = this.#place(i);
     const view = engine.view(engine.struct);
     const set = (offset, value) => view.setInt32(offset, value, true);
     set(VALUE.kind, TENSOR);
-    set(VALUE.dtype, numberOf(tensor.dtype));
-    set(VALUE.rank, tensor.shape.length);
-    tensor.shape.slice(0, 16).forEach((size, d) => set(VALUE.sizes + 4 * d, size));
-    set(VALUE.data, place);
-    set(VALUE.bytes, tensor.data.byteLength);
-    engine.call("taper_bind_input", this.#handle, this.#text, info.index, engine.struct);
-    const data = reordered(tensor.data, tensor.shape, info.dimOrder);
-    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    engine.bytes(place, bytes.length).set(bytes);
+    set(VALUE.dtype, numberOf(dtype));
+    set(VALUE.rank, shape.length);
+    shape.slice(0, 16).forEach((size, d) => set(VALUE.sizes + 4 * d, size));
+    set(VALUE.data, pointer);
+    set(VALUE.bytes, bytes);
+    const { index } = this.inputs[i];
+    engine.call("taper_bind_input", this.#handle, this.#text, index, engine.struct);
   }
 
   #output(info) {
@@ -237,8 +255,20 @@ class LocalModel {
     }));
   }
 
+  // The memory, if it is shared, and for each method the places of its inputs in it.
+  share() {
+    this.#open();
+    const memory = this.#engine.sharedMemory;
+    if (!memory) return undefined;
+    return { memory, places: new Map([...this.#methods].map(([name, { places }]) => [name, places])) };
+  }
+
   async run(method, inputs) {
     return this.#guarded(() => this.#methods.get(method).run(inputs));
+  }
+
+  async runPlaced(method, inputs) {
+    return this.#guarded(() => this.#methods.get(method).runPlaced(inputs));
   }
 
   async reset() {

@@ -1,8 +1,10 @@
-// A program in a worker: the page stays responsive while it is loaded and while it runs.
+// A program in a worker: the page stays responsive while it is loaded and while it runs. Inputs and
+// outputs are messages; where the memory is shared, inputs are written to where the method reads
+// them.
 
 import { addressOf, asBytes } from "./download.js";
 import { TaperError } from "./errors.js";
-import { Tensor, tensorsFrom } from "./tensor.js";
+import { place, Tensor, tensorsFrom } from "./tensor.js";
 
 export async function loadInWorker(source, { weights, wasm, threads, onProgress }) {
   if (typeof Worker !== "function") {
@@ -35,6 +37,7 @@ class RemoteModel {
   #waiting = new Map();
   #next = 0;
   #methods = [];
+  #shared; // LocalModel.share()
 
   constructor(onProgress) {
     this.#worker.onmessage = ({ data: { id, result, error, progress } }) => {
@@ -50,7 +53,9 @@ class RemoteModel {
   }
 
   async load(source, options) {
-    this.#methods = await this.#ask("load", { source, options });
+    const { methods, shared } = await this.#ask("load", { source, options });
+    this.#methods = methods;
+    this.#shared = shared;
   }
 
   describe() {
@@ -59,13 +64,29 @@ class RemoteModel {
 
   async run(method, inputs) {
     const { inputs: infos } = this.#methods.find(({ name }) => name === method);
-    const tensors = tensorsFrom(method, infos, inputs).map((tensor) => ({ ...tensor }));
-    const outputs = await this.#ask("run", { method, inputs: tensors });
+    const tensors = tensorsFrom(method, infos, inputs);
+    const outputs = await this.#start(method, infos, tensors);
     // Tensors arrive as plain objects.
     const isTensor = (output) => typeof output === "object" && output !== null;
     return outputs.map((output) =>
       isTensor(output) ? new Tensor(output.data, output.shape, output.dtype) : output,
     );
+  }
+
+  #start(method, infos, tensors) {
+    const fits = tensors.every(({ data }, i) => data.byteLength <= infos[i].bytes);
+    // While the worker is busy the places may be in use.
+    if (!this.#shared || this.#waiting.size > 0 || !fits) {
+      return this.#ask("run", { method, inputs: tensors.map((tensor) => ({ ...tensor })) });
+    }
+    const { memory, places } = this.#shared;
+    const inputs = tensors.map((tensor, i) => {
+      const { dtype, shape, data } = tensor;
+      const bytes = data.byteLength;
+      place(tensor, infos[i], new Uint8Array(memory.buffer, places.get(method)[i], bytes));
+      return { dtype, shape, bytes };
+    });
+    return this.#ask("runPlaced", { method, inputs });
   }
 
   reset() {
@@ -87,6 +108,7 @@ class RemoteModel {
   #end(error) {
     this.#worker?.terminate();
     this.#worker = undefined;
+    this.#shared = undefined;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }

@@ -98,11 +98,13 @@ export interface LoadOptions {
   weights?: Source;
   // Called as bytes arrive; `total` is 0 where it is not known.
   onProgress?: (progress: { loaded: number; total: number }) => void;
-  // Loads and runs in a worker, so that the page stays responsive.
+  // Loads and runs in a worker, so that the page stays responsive, or, if false, in the calling
+  // thread, which saves the messages between the two. If not given, a model with threads has a
+  // worker where there are workers, and others run in the calling thread.
   worker?: boolean;
-  // Runs the model on as many threads, in a worker where there are workers; 1 if not given. A browser
-  // has threads only in pages that are cross-origin isolated; elsewhere a note on the console says
-  // why the model has one. The results are the same.
+  // Runs the model on as many threads; 1 if not given. A browser has threads only in pages that are
+  // cross-origin isolated; elsewhere a note on the console says why the model has one. The results
+  // are the same.
   threads?: number;
   // Another module than the package's, such as one that is trimmed to the model; for threads, one
   // that is linked as taper-threads.wasm.

@@ -62,8 +62,7 @@ export const Taper = {
   // Loads a program from an address or from bytes (ArrayBuffer, typed array, Blob).
   async load(source, options = {}) {
     const threads = threadsHere(options.threads);
-    // Only workers may wait for others. Node's main thread may, too.
-    const isRemote = options.worker || (threads > 1 && typeof Worker === "function");
+    const isRemote = options.worker ?? (threads > 1 && typeof Worker === "function");
     const load = isRemote ? loadInWorker : loadHere;
     return new Model(await load(source, { ...options, threads }), threads);
   },

@@ -60,7 +60,8 @@ export class Tensor {
   // Uses `data` without a copy. The dtype is needed where the kind of array does not say it: bool,
   // float16, bfloat16 and complex numbers.
   constructor(data, shape, dtype = dtypeOf(data)) {
-    if (!Object.hasOwn(DTYPES, dtype)) refuse(`unknown dtype '${String(dtype)}'`);
+    if (typeof dtype !== "string") refuse(`a dtype must be a string, not ${nameOfValue(dtype)}`);
+    if (!Object.hasOwn(DTYPES, dtype)) refuse(`unknown dtype '${dtype}'`);
     const kind = arrayOf(dtype);
     if (!(data instanceof kind)) {
       refuse(`a tensor of ${dtype} takes a ${kind.name}, not ${nameOfValue(data)}`);
@@ -98,6 +99,12 @@ export function tensorsFrom(method, infos, inputs) {
     refuse(`${method} takes ${infos.length} inputs (${names}), given ${inputs.length}`);
   }
   return infos.map((info, i) => tensorFrom(inputs[i], info));
+}
+
+// Copies the elements of an input to `bytes`, in the order that the method reads them in.
+export function place(tensor, info, bytes) {
+  const data = reordered(tensor.data, tensor.shape, info.dimOrder);
+  bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 }
 
 // The same elements in another order: from row-major to `dimOrder` (dims from the outermost in

@@ -330,6 +330,18 @@ async function sameBits(env) {
   require(found.every((each) => each === found[0]), "threads change the results");
 }
 
+// Runs that begin before others have ended have their own inputs.
+async function runsThatOverlap(env, options) {
+  const [a, b] = await tensors(env, "add", 2);
+  const model = await add(env, options);
+  const sums = await Promise.all([model.run([a, b]), model.run([a, a]), model.run([b, b])]);
+  const apart = [];
+  for (const inputs of [[a, b], [a, a], [b, b]]) apart.push(await model.run(inputs));
+  model.close();
+  const bits = (results) => results.map(([{ data }]) => data.join()).join(";");
+  require(bits(sums) === bits(apart), "runs that overlap change each other's results");
+}
+
 async function withThreads(env) {
   for (const threads of [0, -1, 65, 1.5, "2", null]) {
     await refused("InvalidArgument", "threads must be a number from 1 to 64", () =>
@@ -344,6 +356,8 @@ async function withThreads(env) {
   await refused("InvalidArgument", "this module has no threads", () => add(env, { threads, wasm }));
   await misuse(env, { threads });
   await brokenFiles(env, { threads });
+  await runsThatOverlap(env, { threads });
+  await everyModel(env, { threads, worker: false });
   return everyModel(env, { threads });
 }
 

@@ -4,10 +4,11 @@
 
 import { Taper } from "/package/taper/taper.js";
 
-// A module of Taper's; without an address, the package's.
-export function taper(threads, wasm) {
+// A module of Taper's; without an address, the package's. Without a worker the page waits, as it does
+// for the others.
+export function taper(threads, { wasm, worker = false } = {}) {
   return async (address) => {
-    const model = await Taper.load(`${address}.pte`, { threads, wasm });
+    const model = await Taper.load(`${address}.pte`, { threads, wasm, worker });
     if (model.threads !== threads) throw new Error("there are no threads here");
     return async (inputs) => (await model.run(inputs))[0].data;
   };
