@@ -4,6 +4,7 @@
 #
 #   scripts/bench_arm64.sh [BUILD]       BUILD defaults to build/release; scripts/arm64.sh has run
 #   scripts/bench_arm64.sh BUILD loops   writes only the table of inner loops anew, in a minute
+#   scripts/bench_arm64.sh BUILD peers   first measures the other runtimes, too (peers.json)
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
@@ -12,6 +13,7 @@ models=build/peers/models
 programs=build/bench-arm64
 document=docs/benchmarks_arm64.md
 names="mobilenet_v2 mobilenet_v3_small resnet18 vit_tiny bert_mini ds_cnn lstm"
+quantised="mobilenet_v2 resnet18 ds_cnn"
 
 fail() {
   echo "bench_arm64.sh: $1" >&2
@@ -51,6 +53,12 @@ make() {
   PYTHONPATH=$folder PYTHONDONTWRITEBYTECODE=1 "$python" test/bench/peers/bench.py \
     --taper "$build/bin/taper" --out build/peers --export "$1" >/dev/null 2>&1
 }
+if [ "${2:-}" = peers ]; then
+  [ -f "$models/lstm.inputs.npz" ] || fail "$models has no peers' models: run scripts/bench_peers.sh"
+  python3 test/bench/arm64/measure_peers.py --models "$models" --root "$arm/cortex-a76" \
+    --site "$(scripts/peers.sh aarch64)" --python "$(scripts/arm_libraries.sh python)" \
+    $names $(printf '%s_int8 ' $quantised)
+fi
 rm -rf "$programs"
 mkdir -p "$programs"
 list=""
@@ -64,9 +72,12 @@ for name in $names; do
     list="$list $program.pte"
   done
 done
-int8=$models/mobilenet_v2.int8.executorch.pte
-[ -f "$int8" ] || make mobilenet_v2,executorch,int8
-cp "$int8" "$programs/mobilenet_v2_int8.pte"
+for name in $quantised; do
+  int8=$models/$name.int8.executorch.pte
+  [ -f "$int8" ] || make "$name,executorch,int8"
+  cp "$int8" "$programs/${name}_int8.pte"
+  list="$list $programs/${name}_int8.pte"
+done
 
 {
   cat <<END
@@ -80,8 +91,7 @@ that ends in f16 is the same model with \`--precision f16\`; others are float32,
 Commit $(commit).
 
 END
-  python3 test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list \
-    "$programs/mobilenet_v2_int8.pte"
+  python3 test/bench/arm64/instructions.py --taper "$arm/bin/taper" --root "$arm/cortex-a76" $list
   echo
   inner_loops
 } >"$programs/document.md"

@@ -15,13 +15,16 @@ import argparse
 import json
 import pathlib
 import re
+import statistics
 import subprocess
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
 ATTRIBUTES = "-mattr=+v8.6a,+fp16fml"
 COVERED = 0.985  # The share of the instructions whose cycles are estimated and added.
-FEW, MANY = 2, 5  # Inferences of the two runs. The first differs from the following ones.
+FEW, MANY = 2, 12  # Inferences of the two runs. The first differs from the following ones.
+SMALL = 10e6  # Instructions of an inference below which the second run has MANY_SMALL.
+MANY_SMALL = 200
 
 # The first pattern that matches a mnemonic and its operands gives the class.
 CLASSES = [
@@ -49,13 +52,14 @@ def build_plugin(folder):
     return plugin
 
 
-def executions(options, plugin, program, inferences, folder):
+def executions(options, plugin, command, folder):
     """The executions of each block, by its address and instructions."""
-    out = folder / f"blocks{inferences}"
-    subprocess.run(
+    out = folder / "blocks"
+    said = subprocess.run(
         ["qemu-aarch64", "-L", options.root, "-cpu", options.cpu, "-plugin", f"{plugin},out={out}",
-         options.taper, "run", program, "-t", "1", "-n", str(inferences)],
-        check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+         *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    if said.returncode != 0:
+        raise RuntimeError(([""] + said.stderr.strip().splitlines())[-1] or "it ended with an error")
     blocks = {}
     for line in out.read_text().splitlines():
         address, times, words = line.split(" ", 2)
@@ -64,16 +68,25 @@ def executions(options, plugin, program, inferences, folder):
     return blocks
 
 
-def per_inference(options, plugin, program):
+def per_inference(options, plugin, command):
+    """The executions of blocks in an inference; command(N) runs N of them."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        few = executions(options, plugin, program, FEW, folder)
-        many = executions(options, plugin, program, MANY, folder)
+        few = executions(options, plugin, command(FEW), folder)
+        counts = difference(few, executions(options, plugin, command(MANY), folder), MANY)
+        if sum(times * len(words) for (_, words), times in counts.items()) < SMALL:
+            many = executions(options, plugin, command(MANY_SMALL), folder)
+            counts = difference(few, many, MANY_SMALL)
+    return counts
+
+
+def difference(few, many, inferences):
+    """The executions of blocks in one of the inferences beyond FEW."""
     counts = {}
     for key, times in many.items():
-        difference = (times - few.get(key, 0)) / (MANY - FEW)
-        if difference > 0:
-            counts[key] = difference
+        more = (times - few.get(key, 0)) / (inferences - FEW)
+        if more > 0:
+            counts[key] = more
     return counts
 
 
@@ -156,7 +169,8 @@ def estimate(counts, options):
 
 def main():
     options = arguments()
-    peers = json.loads((HERE / "peers.json").read_text())
+    peers = json.loads((HERE / "peers.json").read_text())["models"]
+    ratios = []
     print("| model | millions of instructions | multiply | load | store | branch | "
           "estimated megacycles | others: instructions (megacycles) |")
     print("|---|---|---|---|---|---|---|---|")
@@ -164,13 +178,20 @@ def main():
         plugin = build_plugin(pathlib.Path(folder))
         for program in options.models:
             name = pathlib.Path(program).stem
-            counts = per_inference(options, plugin, program)
-            totals = classify(counts)
-            others = "; ".join(f"{peer} {count} ({cycles})"
-                               for peer, (count, cycles) in peers.get(name, {}).items())
+            counts = per_inference(options, plugin, lambda inferences: [
+                options.taper, "run", program, "-t", "1", "-n", str(inferences)])  # fmt: skip
+            totals, cycles = classify(counts), estimate(counts, options)
+            figures = peers.get(name, {})
+            others = "; ".join(f"{peer} {count} ({each})" for peer, (count, each) in figures.items())
+            if figures:
+                ratios.append(cycles / min(each for _, each in figures.values()))
             shown = [totals[k] for k in ("total", "multiply", "load", "store", "branch")]
             print(f"| {name} | " + " | ".join(f"{value:.2f}" for value in shown) +
-                  f" | {estimate(counts, options):.1f} | {others} |", flush=True)
+                  f" | {cycles:.3g} | {others} |", flush=True)
+    if ratios:
+        print(f"\nEstimated cycles, ours over the least of the others', in {len(ratios)} rows: "
+              f"{statistics.geometric_mean(ratios):.2f} in the geometric mean, from "
+              f"{min(ratios):.2f} to {max(ratios):.2f}.")
 
 
 if __name__ == "__main__":
