@@ -36,8 +36,8 @@ describes the method. In one headless Chromium, on one page for each model and n
 all run the same model on the same inputs, float32, on the processor alone, in turns whose order
 changes. A turn is four runs, of which the first, which wakes threads, is not counted. A cell is the
 median time of the runs of {rounds} turns in milliseconds, from inputs as typed arrays to the first
-output as one, and the least time in brackets. The difference is the largest one from PyTorch's
-numbers, as a part of the largest of these.
+output as one, and the least time in brackets. The page waits for a run; in a worker it stays free.
+The difference is the largest one from PyTorch's numbers, as a part of the largest of these.
 
 {machine}
 """

@@ -128,7 +128,9 @@ TEST(ByteDepthwiseStage, TakesWhatItComputesExactly) {
   EXPECT_FALSE(is_better(Model(3, 1, 40, 7)));
   EXPECT_FALSE(is_better(Model(7, 1, 40, 16)));
   EXPECT_FALSE(is_better(Model(3, 3, 60, 16)));
-  EXPECT_FALSE(is_better(Model(3, 1, 4, 8)));             // Too few products.
+  EXPECT_FALSE(is_better(Model(3, 1, 4, 8)));  // Too few products.
+  EXPECT_EQ(is_better(Model(3, 1, 8, 1600)), has);
+  EXPECT_FALSE(is_better(Model(3, 1, 7, 1600)));          // Short rows.
   EXPECT_FALSE(is_better(Model(3, 1, 40, 16, 1 << 23)));  // Sums may be too large.
 }
 
