@@ -6,12 +6,15 @@
 
 namespace taper::optimized {
 
-// Neither is NaN. A result that is NaN stays NaN.
+// Neither is NaN. A result that is NaN stays NaN. If low is above high, all others are high.
 struct Bounds {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 
-  float clamp(float x) const { return x < low ? low : x > high ? high : x; }
+  float clamp(float x) const {
+    const float least = x < low ? low : x;
+    return least > high ? high : least;
+  }
 };
 
 }  // namespace taper::optimized

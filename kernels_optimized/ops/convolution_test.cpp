@@ -87,6 +87,7 @@ const Clamp kClamps[] = {
     {"+aten::relu.out", {}, 0},
     {"+aten::hardtanh.out", {EValue(-0.5), EValue(0.25)}, -0.5, 0.25},
     {"+aten::clamp.out", {EValue(), EValue(int64_t{0})}, -INFINITY, 0},
+    {"+aten::clamp.out", {EValue(0.25), EValue(-0.5)}, 0.25, -0.5},
 };
 
 // Computes the convolution, clamped, and compares.
