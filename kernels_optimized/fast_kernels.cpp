@@ -64,33 +64,38 @@ constexpr size_t kJoined = 0;
 constexpr size_t kCount = std::size(kPortable) + kJoined;
 
 // Both lists are sorted by name, and each other name of the second is one of the first.
-constexpr std::array<const Kernel*, kCount> merged() {
+struct Merged {
   std::array<const Kernel*, kCount> kernels = {};
+  bool is_complete = true;  // Whether all fast kernels are among them.
+};
+
+constexpr Merged merge() {
+  Merged merged;
   size_t count = 0;
 #if TAPER_OPTIMIZED
-  const Line* fast = std::begin(kFast);
-  const Line* const end = std::end(kFast);
+  size_t i = 0;
 #endif
   for (const Line& portable : kPortable) {
-    kernels[count++] = portable.kernel;
+    const Kernel*& kernel = merged.kernels[count++];
+    kernel = portable.kernel;
 #if TAPER_OPTIMIZED
-    if (fast != end && fast->name == portable.name) kernels[count - 1] = (fast++)->kernel;
-    while (fast != end && is_joined(*fast)) kernels[count++] = (fast++)->kernel;
+    if (i < std::size(kFast) && kFast[i].name == portable.name) kernel = kFast[i++].kernel;
+    for (; i < std::size(kFast) && is_joined(kFast[i]); ++i) {
+      merged.kernels[count++] = kFast[i].kernel;
+    }
+    merged.is_complete = i == std::size(kFast);
 #endif
   }
-  return kernels;
+  return merged;
 }
 
-#if TAPER_OPTIMIZED
-static_assert(merged().back() != nullptr, "a fast kernel has no portable one");
-#endif
-
-constexpr std::array<const Kernel*, kCount> kMerged = merged();
+constexpr Merged kMerged = merge();
+static_assert(kMerged.is_complete, "a fast kernel has no portable one");
 
 }  // namespace
 }  // namespace taper
 
 extern "C" const taper_kernels* taper_fast_kernels(void) {
-  static constexpr taper_kernels kTable = {taper::kMerged};
+  static constexpr taper_kernels kTable = {taper::kMerged.kernels};
   return &kTable;
 }
