@@ -1,6 +1,6 @@
 // convolution.out in one to three dimensions, plain or transposed: of contiguous floats by the
-// algorithms of conv_planes.h, of others by the portable kernel's product with faster loops. A clamp
-// in place that follows is applied to what is stored.
+// algorithms of conv_planes.h, of others by the portable kernel's product with faster loops. Clamps
+// that follow in place are applied to what is stored.
 
 #include "kernels_optimized/cores/conv_planes.h"
 #include "kernels_optimized/cores/gemm.h"
