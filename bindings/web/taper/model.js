@@ -3,7 +3,7 @@
 import { addressOf, asBytes, bring } from "./download.js";
 import { Engine } from "./engine.js";
 import { TaperError } from "./errors.js";
-import { arrayOf, nameOf, numberOf, place, reordered, Tensor, tensorsFrom } from "./tensor.js";
+import { arrayOf, nameOf, numberOf, reordered, Tensor, tensorsFrom, write } from "./tensor.js";
 
 // Kinds of values and fields of structs in taper/taper.h.
 const TENSOR = 1;
@@ -116,7 +116,7 @@ class Method {
   run(inputs) {
     tensorsFrom(this.name, this.inputs, inputs).forEach((tensor, i) => {
       this.#bind(i, tensor, tensor.data.byteLength); // The library checks it before it is copied.
-      place(tensor, this.inputs[i], this.#engine.bytes(this.#place(i), tensor.data.byteLength));
+      write(tensor, this.inputs[i], this.#engine.bytes(this.#place(i), tensor.data.byteLength));
     });
     return this.#execute();
   }
@@ -260,7 +260,8 @@ class LocalModel {
     this.#open();
     const memory = this.#engine.sharedMemory;
     if (!memory) return undefined;
-    return { memory, places: new Map([...this.#methods].map(([name, { places }]) => [name, places])) };
+    const places = [...this.#methods].map(([name, method]) => [name, method.places]);
+    return { memory, places: new Map(places) };
   }
 
   async run(method, inputs) {

@@ -4,7 +4,7 @@
 
 import { addressOf, asBytes } from "./download.js";
 import { TaperError } from "./errors.js";
-import { place, Tensor, tensorsFrom } from "./tensor.js";
+import { Tensor, tensorsFrom, write } from "./tensor.js";
 
 export async function loadInWorker(source, { weights, wasm, threads, onProgress }) {
   if (typeof Worker !== "function") {
@@ -83,7 +83,7 @@ class RemoteModel {
     const inputs = tensors.map((tensor, i) => {
       const { dtype, shape, data } = tensor;
       const bytes = data.byteLength;
-      place(tensor, infos[i], new Uint8Array(memory.buffer, places.get(method)[i], bytes));
+      write(tensor, infos[i], new Uint8Array(memory.buffer, places.get(method)[i], bytes));
       return { dtype, shape, bytes };
     });
     return this.#ask("runPlaced", { method, inputs });

@@ -101,8 +101,8 @@ export function tensorsFrom(method, infos, inputs) {
   return infos.map((info, i) => tensorFrom(inputs[i], info));
 }
 
-// Copies the elements of an input to `bytes`, in the order that the method reads them in.
-export function place(tensor, info, bytes) {
+// Writes the elements of an input to `bytes`, in the order that the method reads them in.
+export function write(tensor, info, bytes) {
   const data = reordered(tensor.data, tensor.shape, info.dimOrder);
   bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 }
