@@ -11,6 +11,11 @@ struct Bounds {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 
+  // Whether there is anything to clamp.
+  bool clamps() const {
+    return low > -std::numeric_limits<float>::infinity() ||
+           high < std::numeric_limits<float>::infinity();
+  }
   float clamp(float x) const {
     const float least = x < low ? low : x;
     return least > high ? high : least;

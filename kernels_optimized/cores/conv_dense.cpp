@@ -162,7 +162,7 @@ void convolve_group(const portable::Convolution& conv, const Bounds& bounds, For
   g.rows = conv.group_out();
   g.columns = positions;
   g.depth = depth;
-  g.bounds = &bounds;
+  g.bounds = bounds;
   g.left = {static_cast<const float*>(conv.weight.data) + channel * depth, depth, 1};
   if (is_pointwise(conv)) {
     g.right = {in, positions, 1};

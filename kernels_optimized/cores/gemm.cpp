@@ -42,7 +42,7 @@ struct Tile {
   float beta;          // beta, added and its stride are used by kRowConstants and kMatrix:
   const float* added;  // one number per row, or contiguous rows.
   int64_t added_stride;
-  const Bounds* bounds;  // Null: the results are not clamped, or not yet.
+  Bounds bounds;  // Infinite where the results are not complete yet.
 };
 
 // What the sums of row i are added to, from column j on.
@@ -57,8 +57,7 @@ HWY_INLINE Vec start_of(const Tile& tile, int64_t i, int64_t j, int64_t count) {
 template <int kRows, int kVectors>
 HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors]) {
   const Vec alpha = hn::Set(kTag, tile.alpha);
-  const Bounds bounds = tile.bounds != nullptr ? *tile.bounds : Bounds();
-  const Vec low = hn::Set(kTag, bounds.low), high = hn::Set(kTag, bounds.high);
+  const Vec low = hn::Set(kTag, tile.bounds.low), high = hn::Set(kTag, tile.bounds.high);
   TAPER_UNROLL
   for (int i = 0; i < kRows; ++i) {
     float* out = tile.out + i * tile.out_stride;
@@ -385,8 +384,7 @@ void run_dots(const Gemm& g, int64_t m, int64_t n) {
     for (int j = 0; j < kColumns; ++j) {
       float* to = g.out + (m + i) * g.out_stride + n + j;
       const float sum = g.alpha * hn::GetLane(hn::SumOfLanes(kTag, sums[i][j]));
-      const float result = adds(g) ? *to + sum : sum;
-      *to = g.bounds != nullptr ? g.bounds->clamp(result) : result;
+      *to = g.bounds.clamp(adds(g) ? *to + sum : sum);
     }
   }
 }

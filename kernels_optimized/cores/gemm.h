@@ -52,8 +52,8 @@ struct Gemm {
   float alpha = 1;
   float beta = 1;
   FloatMatrix added = {};  // Not read if data is null or beta is 0. Must not overlap with out.
-  const Bounds* bounds = nullptr;  // What the results are clamped to; null: they are not.
-  PackedRight packed_right = {};   // Replaces `right` if pack is not null.
+  Bounds bounds = {};      // What the results are clamped to.
+  PackedRight packed_right = {};  // Replaces `right` if pack is not null.
   // Replaces `right` if its data is not null; the first rows and columns of it are used. Then rows
   // of `left` are contiguous, and no scratch is needed.
   Panels panels = {};

@@ -23,8 +23,8 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE Vec constant(float value) { return hn::Set(kTag, value); }
 
-// NaN stays NaN. On 64-bit ARM one instruction does that. Those of x86 and WebAssembly take the
-// second operand, or the first, if there is a NaN; others return either.
+// NaN stays NaN. On 64-bit ARM one instruction does that. If there is a NaN, that of x86 gives its
+// second operand and that of WebAssembly its first; what others give is not known.
 #if HWY_ARCH_ARM_A64
 HWY_INLINE Vec at_least(Vec x, Vec low) { return Vec(vmaxq_f32(x.raw, low.raw)); }
 HWY_INLINE Vec at_most(Vec x, Vec high) { return Vec(vminq_f32(x.raw, high.raw)); }

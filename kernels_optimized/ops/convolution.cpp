@@ -26,9 +26,9 @@ bool resize(Tensor& out, const int64_t* sizes) {
   return out.resize({narrow, static_cast<size_t>(out.dim())}).ok();
 }
 
-// Computes the convolution and clamps it, if it is given bounds.
+// Computes the convolution and clamps it.
 bool convolve(KernelContext& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-              const portable::ConvOptions& options, const Bounds* bounds, Tensor& out) {
+              const portable::ConvOptions& options, const Bounds& bounds, Tensor& out) {
   if (!share_dtype(out, input, weight, bias != nullptr ? *bias : out) || out.dim() != input.dim()) {
     return false;
   }
@@ -43,7 +43,7 @@ bool convolve(KernelContext& context, const Tensor& input, const Tensor& weight,
   const ScalarType type = out.scalar_type();
   const bool is_plain = are_plain(input, weight, out);
   const bool transposed = options.transposed;
-  if (bounds != nullptr && (type != ScalarType::kFloat || !is_plain || transposed)) return false;
+  if (bounds.clamps() && (type != ScalarType::kFloat || !is_plain || transposed)) return false;
   const bool is_narrow = type == ScalarType::kHalf || type == ScalarType::kBFloat16;
   const bool is_depthwise = conv.group_in() == 1 && conv.groups > 1;
   if (is_narrow && is_plain && (transposed || is_depthwise) && convolve_widened(conv, context)) {
@@ -57,16 +57,15 @@ bool convolve(KernelContext& context, const Tensor& input, const Tensor& weight,
     const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
     return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
   }
-  const Bounds clamped = bounds != nullptr ? *bounds : Bounds();
-  if (is_depthwise) return convolve_planes(conv, clamped, context.pool());
-  return convolve_direct(conv, clamped, context) || convolve_dense(conv, clamped, context);
+  if (is_depthwise) return convolve_planes(conv, bounds, context.pool());
+  return convolve_direct(conv, bounds, context) || convolve_dense(conv, bounds, context);
 }
 
 bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor* bias, IntList stride, IntList padding, IntList dilation,
                       bool transposed, IntList output_padding, int64_t groups, Tensor& out) {
   return convolve(context, input, weight, bias,
-                  {stride, padding, dilation, transposed, output_padding, groups}, nullptr, out);
+                  {stride, padding, dilation, transposed, output_padding, groups}, {}, out);
 }
 
 // The convolution and clamp, hardtanh or relu, whose arguments between the tensors are `by`.
@@ -78,7 +77,7 @@ bool convolution_then_clamp(KernelContext& context, const Tensor& input, const T
   Bounds bounds;
   return works_in_place(out, self, last) && find_bounds(by..., &bounds) &&
          convolve(context, input, weight, bias,
-                  {stride, padding, dilation, transposed, output_padding, groups}, &bounds, out) &&
+                  {stride, padding, dilation, transposed, output_padding, groups}, bounds, out) &&
          last.resize(out.sizes()).ok();
 }
 
