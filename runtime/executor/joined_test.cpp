@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "taper/event_tracer.h"
@@ -63,6 +64,10 @@ struct Model {
   }
   void call_double(int self, int out) { m.call("test::double", "out", {self, out, out}); }
   void call_increase(int self, int out) { m.call("test::increase", "out", {self, out, out}); }
+  void call_both() {
+    call_double(x, product);
+    call_increase(product, y);
+  }
 };
 
 class Joined : public testing::Test {
@@ -72,29 +77,35 @@ class Joined : public testing::Test {
     both_fails = false;
   }
 
-  // The output for {1, 2}.
-  static std::vector<float> run(const Model& model) {
-    LoadedMethod loaded(model.builder, {kTables});
-    EXPECT_TRUE(loaded.status().ok()) << loaded.status().message();
-    FloatTensor x({2}, {1, 2});
-    EXPECT_TRUE(loaded->set_input(0, x.value()).ok());
-    EXPECT_TRUE(loaded->execute().ok());
-    return test::floats(loaded.method());
+  // Loads the method with {1, 2} as its input.
+  Method& load(const Model& model) {
+    loaded_.emplace(model.builder, MethodOptions{kTables});
+    EXPECT_TRUE(loaded_->status().ok()) << loaded_->status().message();
+    EXPECT_TRUE(loaded_->method().set_input(0, x_.value()).ok());
+    return loaded_->method();
   }
+
+  std::vector<float> run(const Model& model) {
+    Method& method = load(model);
+    EXPECT_TRUE(method.execute().ok());
+    return test::floats(method);
+  }
+
+ private:
+  FloatTensor x_{{2}, {1, 2}};
+  std::optional<LoadedMethod> loaded_;
 };
 
 TEST_F(Joined, ASecondInPlaceIsComputedWithTheFirst) {
   Model model;
-  model.call_double(model.x, model.product);
-  model.call_increase(model.product, model.y);
+  model.call_both();
   EXPECT_EQ(run(model), (std::vector<float>{3, 5}));
   EXPECT_EQ(calls_of_both, 1);
 }
 
 TEST_F(Joined, ASecondElsewhereIsNot) {
   Model model(8);
-  model.call_double(model.x, model.product);
-  model.call_increase(model.product, model.y);
+  model.call_both();
   EXPECT_EQ(run(model), (std::vector<float>{3, 5}));
   EXPECT_EQ(calls_of_both, 0);
 }
@@ -130,15 +141,12 @@ TEST_F(Joined, AJumpReachesTheSecondAlone) {
 
 TEST_F(Joined, ATracerSeesEachOne) {
   Model model;
-  model.call_double(model.x, model.product);
-  model.call_increase(model.product, model.y);
-  LoadedMethod loaded(model.builder, {kTables});
-  FloatTensor x({2}, {1, 2});
-  ASSERT_TRUE(loaded->set_input(0, x.value()).ok());
+  model.call_both();
+  Method& method = load(model);
   TraceRecord records[8];
   TraceRing ring(records, [] { return uint64_t{0}; });
-  ASSERT_TRUE(loaded->execute(ring).ok());
-  EXPECT_EQ(test::floats(loaded.method()), (std::vector<float>{3, 5}));
+  ASSERT_TRUE(method.execute(ring).ok());
+  EXPECT_EQ(test::floats(method), (std::vector<float>{3, 5}));
   EXPECT_EQ(ring.size(), 2u);
   EXPECT_EQ(calls_of_both, 0);
 }
@@ -149,11 +157,9 @@ TEST_F(Joined, AFailureIsTheFirstOnes) {
   model.call_double(model.product, model.product);
   model.call_increase(model.product, model.y);
   both_fails = true;
-  LoadedMethod loaded(model.builder, {kTables});
-  FloatTensor x({2}, {1, 2});
-  ASSERT_TRUE(loaded->set_input(0, x.value()).ok());
-  EXPECT_EQ(loaded->execute().error(), Error::kInvalidArgument);
-  EXPECT_EQ(loaded->last_failure().instruction, 1);
+  Method& method = load(model);
+  EXPECT_EQ(method.execute().error(), Error::kInvalidArgument);
+  EXPECT_EQ(method.last_failure().instruction, 1);
 }
 
 }  // namespace
