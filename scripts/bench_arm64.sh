@@ -55,7 +55,7 @@ make() {
 }
 if [ "${2:-}" = peers ]; then
   [ -f "$models/lstm.inputs.npz" ] || fail "$models has no peers' models: run scripts/bench_peers.sh"
-  python3 test/bench/arm64/measure_peers.py --models "$models" --root "$arm/cortex-a76" \
+  "$python" test/bench/arm64/measure_peers.py --models "$models" --root "$arm/cortex-a76" \
     --site "$(scripts/peers.sh aarch64)" --python "$(scripts/arm_libraries.sh python)" \
     $names $(printf '%s_int8 ' $quantised)
 fi

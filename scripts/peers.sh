@@ -20,7 +20,7 @@ folder=${XDG_CACHE_HOME:-$HOME/.cache}/taper/peers
 options=""
 if [ "${1:-}" = aarch64 ]; then
   folder=$folder-aarch64
-  packages="numpy==2.4.6 executorch==1.5.1
+  packages="$("$python" -m pip freeze --disable-pip-version-check | grep -E '^(numpy|executorch)==')
     $(echo "$packages" | grep -Eo '(onnxruntime|ncnn|ai-edge-litert)==[^ ]*')"
   options="--only-binary=:all: --python-version 3.11 --implementation cp
     --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64

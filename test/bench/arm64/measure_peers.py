@@ -22,15 +22,17 @@ import numpy as np
 import instructions
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "peers"))
+from peers import PEERS, difference  # noqa: E402
+
 CLOSE = 1e-3  # Of the largest number.
 
-# The endings of the files of f32 and int8 models.
-PEERS = {
-    "executorch": ("ExecuTorch", "executorch",
-                   {"f32": "f32.executorch.pte", "int8": "int8.executorch.pte"}),
-    "litert": ("LiteRT", "ai_edge_litert", {"f32": "tflite", "int8": "int8.tflite"}),
-    "onnxruntime": ("ONNX Runtime", "onnxruntime", {"f32": "onnx", "int8": "int8.onnx"}),
-    "ncnn": ("ncnn", "ncnn", {"f32": "ncnn.param"}),
+# The package of each peer, and the endings of the files of f32 and int8 models.
+FILES = {
+    "executorch": ("executorch", {"f32": "f32.executorch.pte", "int8": "int8.executorch.pte"}),
+    "litert": ("ai_edge_litert", {"f32": "tflite", "int8": "int8.tflite"}),
+    "onnxruntime": ("onnxruntime", {"f32": "onnx", "int8": "int8.onnx"}),
+    "ncnn": ("ncnn", {"f32": "ncnn.param"}),
 }
 
 
@@ -97,17 +99,17 @@ class Runs:
         return words
 
     def check(self, expected, exact):
-        found = np.fromfile(self.output, np.float32)
-        difference = np.abs(found - expected.ravel()).max() / np.abs(expected).max()
-        if not np.isfinite(difference) or (exact and difference > CLOSE):
-            raise RuntimeError(f"its output differs from PyTorch's by {difference:.1e}")
+        apart = difference(np.fromfile(self.output, np.float32), expected.ravel())
+        if not np.isfinite(apart) or (exact and apart > CLOSE):
+            raise RuntimeError(f"its output differs from PyTorch's by {apart:.1e}")
 
 
 def measure(options, runs, plugin, name):
     """By label of a peer, millions of instructions and of cycles."""
     figures = {}
     plain, dtype = (name[:-5], "int8") if name.endswith("_int8") else (name, "f32")
-    for peer, (label, _, endings) in PEERS.items():
+    for peer, (_, endings) in FILES.items():
+        label = PEERS[peer].label
         file = options.models / f"{plain}.{endings.get(dtype)}"
         if not file.exists():
             continue
@@ -127,10 +129,10 @@ def measure(options, runs, plugin, name):
 def versions(site):
     """By label, the versions of the packages."""
     found = {}
-    for label, package, _ in PEERS.values():
+    for peer, (package, _) in FILES.items():
         folder = next(site.glob(f"{package}-*.dist-info"), None)
         if folder:
-            found[label] = folder.name.removesuffix(".dist-info").rpartition("-")[2]
+            found[PEERS[peer].label] = folder.name.removesuffix(".dist-info").rpartition("-")[2]
     return found
 
 
