@@ -22,8 +22,8 @@ struct DepthwiseWindow {
 // ten times as long.
 inline constexpr int64_t kMostXnnpackTaps = 25;
 
-// Windows of up to this many taps are memory-bound, and XNNPACK reads the image in memory order.
-inline constexpr int64_t kMostMemoryBoundTaps = 9;
+// The least taps of which several results beside each other share enough.
+inline constexpr int64_t kLeastStageTaps = 9;
 
 // The number of multiplications that take about as long as one more stage costs.
 inline constexpr uint64_t kLeastStageProducts = uint64_t{1} << 16;
@@ -31,7 +31,7 @@ inline constexpr uint64_t kLeastStageProducts = uint64_t{1} << 16;
 // Whether a depthwise convolution of floats with this many results is a separate stage, if the
 // processor has vectors.
 constexpr bool is_depthwise_stage(const DepthwiseWindow& w, uint64_t results) {
-  return w.taps() > kMostMemoryBoundTaps && w.multiplier == 1 && w.step_down == w.step_across &&
+  return w.taps() >= kLeastStageTaps && w.multiplier == 1 && w.step_down == w.step_across &&
          (w.step_down == 1 || w.step_down == 2) && w.dilation_down == 1 && w.dilation_across == 1 &&
          results >= kLeastStageProducts / static_cast<uint64_t>(w.taps());
 }

@@ -1,9 +1,10 @@
-// Depthwise convolutions with large windows; depthwise.h explains the idea.
+// Depthwise convolutions; depthwise.h explains the idea.
 
 #include "kernels_optimized/cores/depthwise.h"
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/cores/depthwise.cpp"
@@ -20,15 +21,26 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // The number of results computed at once: their sums, a row of weights and a pixel fit in
-// registers.
-constexpr int64_t kStrip = HWY_ARCH_X86 && kLanes < 16 ? 4 : 8;
+// registers. Most images are a multiple of 7 wide.
+constexpr int64_t kStrip = HWY_ARCH_X86 && kLanes < 16 ? 4 : 7;
 // The same for narrower images. Two strips of 4 are a row of 7, which is common.
 constexpr int64_t kNarrowStrip = HWY_ARCH_X86 ? 3 : 4;
+// The weights of so many channels stay in the first cache, beside the pixels of a strip.
+constexpr int64_t kWeightBytes = 16 << 10;
 
-// A vector of channels from `channel` on, or, unless kWhole, the last few channels.
+// Calls function(0) to function(kCount - 1) with constants: what they index can be in registers.
+template <int... kIndex, typename Function>
+HWY_INLINE void call_each(std::integer_sequence<int, kIndex...>, const Function& function) {
+  (function(std::integral_constant<int, kIndex>{}), ...);
+}
+template <int kCount, typename Function>
+HWY_INLINE void repeat(const Function& function) {
+  call_each(std::make_integer_sequence<int, kCount>{}, function);
+}
+
+// A vector of channels, or, unless kWhole, the first few of one.
 template <bool kWhole>
 struct Block {
-  int64_t channel;
   int64_t count;
 
   HWY_INLINE Vec read(const float* from) const {
@@ -39,53 +51,60 @@ struct Block {
   }
 };
 
-HWY_INLINE Vec finished(const DepthwiseData& d, Vec sum) {
-  if (d.is_swish) return swish_of(sum);
-  return at_most(at_least(sum, constant(d.min)), constant(d.max));
-}
-
-// The input of a row of results: rows [begin, end) of the window lie inside the image, the first of
-// them at `rows`.
-struct Row {
-  const float* rows;
-  int64_t begin, end;
+// Some results beside each other, in some channel. Rows of the window that lie outside the image
+// are left out.
+struct Strip {
+  const float* pixels;   // Of the first row, at column 0.
+  const float* weights;  // Of the first row.
+  int64_t rows;
+  int64_t left;     // The image column under the first column of the first window.
+  uint32_t inside;  // Bit p tells whether column left + p lies inside the image.
   float* out;
 };
 
-Row find_row(const WindowShape& s, const DepthwiseData& d, int64_t image, int64_t y) {
+// Bit p tells whether column left + p lies inside the image.
+uint32_t columns_inside(const WindowShape& s, int64_t left) {
+  const auto below = [](int64_t bits) {
+    return (uint64_t{1} << std::clamp(bits, int64_t{0}, int64_t{32})) - 1;
+  };
+  return static_cast<uint32_t>(below(s.width - left) & ~below(-left));
+}
+
+Strip find_strip(const WindowShape& s, const DepthwiseData& d, int64_t image, int64_t y,
+                 int64_t x) {
   const int64_t top = y * s.step_down - s.padding_top;
   const int64_t begin = std::clamp(-top, int64_t{0}, s.window_height);
-  const int64_t first = image * s.height + top + begin;
-  return {d.image + first * s.width * s.channels, begin,
-          std::clamp(s.height - top, begin, s.window_height),
-          d.out + (image * s.out_height + y) * s.out_width * s.channels};
+  const int64_t end = std::clamp(s.height - top, begin, s.window_height);
+  const int64_t left = x * s.step_across - s.padding_left;
+  return {d.image + (image * s.height + top + begin) * s.width * s.channels,
+          d.filter + begin * s.window_width * s.channels,
+          end - begin,
+          left,
+          columns_inside(s, left),
+          d.out + ((image * s.out_height + y) * s.out_width + x) * s.channels};
 }
 
 // Adds to every result the products of kColumns columns of a row of the window with the pixels
 // under them, of which the first is at `offset`. `is_inside` tells whether the image has the p-th.
 template <int kColumns, int kStep, int kCount, typename Block, typename IsInside>
 HWY_INLINE void add_columns(Block block, int64_t channels, const float* weights,
-                            const float* pixels, int64_t offset, IsInside is_inside,
+                            const float* pixels, int64_t offset, const IsInside& is_inside,
                             Vec (&sums)[kCount]) {
   constexpr int kPixels = (kCount - 1) * kStep + kColumns;
-  static_assert(kPixels <= 32, "columns_inside() has a bit for each");
+  static_assert(kPixels <= 32, "Strip::inside has a bit for each");
   Vec factors[kColumns];
-  TAPER_UNROLL
-  for (int j = 0; j < kColumns; ++j) factors[j] = block.read(weights + j * channels);
-  TAPER_UNROLL
-  for (int p = 0; p < kPixels; ++p, offset += channels) {
-    if (!is_inside(p)) continue;
-    const Vec pixel = block.read(pixels + offset);
-    TAPER_UNROLL
-    for (int i = 0; i < kCount; ++i) {
-      const int j = p - i * kStep;
-      if (j >= 0 && j < kColumns) sums[i] = hn::MulAdd(pixel, factors[j], sums[i]);
-    }
-  }
+  repeat<kColumns>([&](auto j) HWY_ATTR { factors[j] = block.read(weights + j * channels); });
+  repeat<kPixels>([&](auto p) HWY_ATTR {
+    if (!is_inside(p)) return;
+    const Vec pixel = block.read(pixels + offset + p * channels);
+    repeat<kCount>([&](auto i) HWY_ATTR {
+      constexpr int j = p - i * kStep;
+      if constexpr (j >= 0 && j < kColumns) sums[i] = hn::MulAdd(pixel, factors[j], sums[i]);
+    });
+  });
 }
 
-// Adds all columns of a row of the window, kAtOnce of them at a time; `left` is the image column
-// under the first of them.
+// Adds all columns of a row of the window, kAtOnce of them at a time.
 constexpr int kAtOnce = 4;
 template <int kStep, int kCount, typename Block>
 HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
@@ -107,92 +126,86 @@ HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
   for (; j < s.window_width; ++j) add(std::integral_constant<int, 1>{}, j);
 }
 
-// Bit p tells whether column left + p lies inside the image.
-HWY_INLINE uint32_t columns_inside(const WindowShape& s, int64_t left) {
-  const auto below = [](int64_t bits) {
-    return (uint64_t{1} << std::clamp(bits, int64_t{0}, int64_t{32})) - 1;
-  };
-  return static_cast<uint32_t>(below(s.width - left) & ~below(-left));
-}
-
-// Adds all rows of a window that is kWidth wide.
+// Computes a strip of kCount results, in the channels of a block that begins `channel` further on.
+// kWidth is the width of the window; 0 means any.
 template <int kWidth, int kStep, int kCount, typename Block>
-HWY_INLINE void add_rows(const WindowShape& s, Block block, const float* weights,
-                         const float* pixels, int64_t rows, int64_t left, Vec (&sums)[kCount]) {
+HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block block,
+                          const Strip& strip, int64_t channel) {
+  const Vec bias = d.bias != nullptr ? block.read(d.bias + channel) : hn::Zero(kTag);
+  Vec sums[kCount];
+  repeat<kCount>([&](auto i) HWY_ATTR { sums[i] = bias; });
   int64_t channels = s.channels;
-  uint32_t inside = columns_inside(s, left);
-  const auto is_inside = [&](int p) HWY_ATTR { return (inside >> p & 1) != 0; };
-  for (int64_t k = 0; k < rows; ++k) {
-    // As if they changed: the compiler would otherwise keep the offsets of all pixels, more than
-    // fit in registers, and a copy of the loop for each edge of the image.
-    asm("" : "+r"(channels), "+r"(inside));
-    add_columns<kWidth, kStep>(block, channels, weights, pixels, left * channels, is_inside, sums);
-    weights += kWidth * s.channels;
+  uint32_t inside = strip.inside;
+  const float* weights = strip.weights + channel;
+  const float* pixels = strip.pixels + channel;
+  for (int64_t k = 0; k < strip.rows; ++k) {
+    if constexpr (kWidth > 0) {
+      const auto is_inside = [&](int p) HWY_ATTR { return (inside >> p & 1) != 0; };
+      // As if they changed: the compiler would otherwise keep the offsets of all pixels, more than
+      // fit in registers, and a copy of the loop for each edge of the image.
+      asm("" : "+r"(channels), "+r"(inside));
+      add_columns<kWidth, kStep>(block, channels, weights, pixels, strip.left * channels, is_inside,
+                                 sums);
+    } else {
+      add_row<kStep>(s, block, weights, pixels, strip.left, sums);
+    }
+    weights += s.window_width * s.channels;
     pixels += s.width * s.channels;
   }
+  float* out = strip.out + channel;
+  if (d.is_swish) {
+    repeat<kCount>([&](auto i) HWY_ATTR { block.write(swish_of(sums[i]), out + i * channels); });
+  } else {
+    const Vec min = constant(d.min), max = constant(d.max);
+    repeat<kCount>([&](auto i) HWY_ATTR {
+      block.write(at_most(at_least(sums[i], min), max), out + i * channels);
+    });
+  }
 }
 
-// Computes kCount results of a row, from column x on. kWidth is the width of the window; 0 means
-// any.
-template <int kWidth, int kStep, int kCount, typename Block>
-HWY_INLINE void run_strip(const WindowShape& s, const DepthwiseData& d, Block block, const Row& row,
-                          int64_t x) {
-  const Vec bias = d.bias != nullptr ? block.read(d.bias + block.channel) : hn::Zero(kTag);
-  Vec sums[kCount];
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i) sums[i] = bias;
-  const int64_t left = x * kStep - s.padding_left;
-  const float* weights = d.filter + row.begin * s.window_width * s.channels + block.channel;
-  const float* pixels = row.rows + block.channel;
-  if constexpr (kWidth > 0) {
-    add_rows<kWidth, kStep>(s, block, weights, pixels, row.end - row.begin, left, sums);
+// Computes kCount results in channels [begin, end).
+template <int kWidth, int kStep, int kCount>
+void run_strip(const WindowShape& s, const DepthwiseData& d, const Strip& strip, int64_t begin,
+               int64_t end) {
+  if (end - begin < kLanes) {
+    run_block<kWidth, kStep, kCount>(s, d, Block<false>{end - begin}, strip, begin);
   } else {
-    for (int64_t k = row.begin; k < row.end; ++k) {
-      add_row<kStep>(s, block, weights, pixels, left, sums);
-      weights += s.window_width * s.channels;
-      pixels += s.width * s.channels;
+    for (int64_t channel = begin; channel < end; channel += kLanes) {
+      // The last block may overlap the one before it, which is faster than a part of a vector.
+      const int64_t first = std::min(channel, end - kLanes);
+      run_block<kWidth, kStep, kCount>(s, d, Block<true>{kLanes}, strip, first);
     }
   }
-  // All of them before any is written, after which d and s would be read anew.
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i) sums[i] = finished(d, sums[i]);
-  const int64_t channels = s.channels;
-  float* out = row.out + x * channels + block.channel;
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i) block.write(sums[i], out + i * channels);
 }
 
-// Computes a row in strips of kCount results. The last strip may overlap the one before it.
-template <int kWidth, int kStep, int kCount, typename Block>
-void run_strips(const WindowShape& s, const DepthwiseData& d, Block block, const Row& row) {
-  for (int64_t x = 0; x < s.out_width; x += kCount) {
-    run_strip<kWidth, kStep, kCount>(s, d, block, row, std::min(x, s.out_width - kCount));
+// Computes rows in strips of kCount results. The last strip of a row may overlap the one before it.
+template <int kWidth, int kStep, int kCount>
+void run_rows(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part,
+              int64_t channel, int64_t end) {
+  int64_t image = part.first_row / s.out_height, y = part.first_row % s.out_height;
+  for (int64_t i = 0; i < part.rows; ++i) {
+    for (int64_t x = 0; x < s.out_width; x += kCount) {
+      const Strip strip = find_strip(s, d, image, y, std::min(x, s.out_width - kCount));
+      run_strip<kWidth, kStep, kCount>(s, d, strip, channel, end);
+    }
+    if (++y == s.out_height) y = 0, ++image;
   }
-}
-
-template <int kWidth, int kStep, typename Block>
-void run_row(const WindowShape& s, const DepthwiseData& d, Block block, const Row& row) {
-  if (s.out_width >= kStrip) return run_strips<kWidth, kStep, kStrip>(s, d, block, row);
-  if (s.out_width >= kNarrowStrip) {
-    return run_strips<kWidth, kStep, kNarrowStrip>(s, d, block, row);
-  }
-  run_strips<kWidth, kStep, 1>(s, d, block, row);
 }
 
 template <int kWidth, int kStep>
 void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
+  const int64_t taps = s.window_height * s.window_width;
+  const int64_t fits = kWeightBytes / static_cast<int64_t>(sizeof(float)) / taps;
+  const int64_t group = std::max(fits / kLanes, int64_t{1}) * kLanes;
   const int64_t end = part.first_channel + part.channels;
-  for (int64_t channel = part.first_channel; channel < end; channel += kLanes) {
-    const int64_t count = std::min(kLanes, end - channel);
-    int64_t image = part.first_row / s.out_height, y = part.first_row % s.out_height;
-    for (int64_t i = 0; i < part.rows; ++i) {
-      const Row row = find_row(s, d, image, y);
-      if (count == kLanes) {
-        run_row<kWidth, kStep>(s, d, Block<true>{channel, count}, row);
-      } else {
-        run_row<kWidth, kStep>(s, d, Block<false>{channel, count}, row);
-      }
-      if (++y == s.out_height) y = 0, ++image;
+  for (int64_t channel = part.first_channel; channel < end; channel += group) {
+    const int64_t next = std::min(channel + group, end);
+    if (s.out_width >= kStrip) {
+      run_rows<kWidth, kStep, kStrip>(s, d, part, channel, next);
+    } else if (s.out_width >= kNarrowStrip) {
+      run_rows<kWidth, kStep, kNarrowStrip>(s, d, part, channel, next);
+    } else {
+      run_rows<kWidth, kStep, 1>(s, d, part, channel, next);
     }
   }
 }
@@ -202,6 +215,8 @@ void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart&
 void depthwise_form(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
   const bool is_every = s.step_across == 1;
   switch (s.window_width) {
+    case 3:
+      return is_every ? run_part<3, 1>(s, d, part) : run_part<3, 2>(s, d, part);
     case 5:
       return is_every ? run_part<5, 1>(s, d, part) : run_part<5, 2>(s, d, part);
     case 7:
@@ -227,9 +242,8 @@ using Lanes = int64_t (*)();
 
 }  // namespace
 
-bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step) {
-  const bool is_worth_it = window_height * window_width > 9 && (step == 1 || step == 2);
-  return is_worth_it && TAPER_CHOOSE(Form, depthwise_form) != nullptr;
+bool has_depthwise(int64_t step) {
+  return (step == 1 || step == 2) && TAPER_CHOOSE(Form, depthwise_form) != nullptr;
 }
 
 int64_t depthwise_channels() { return TAPER_CHOOSE(Lanes, lanes_form)(); }

@@ -1,11 +1,10 @@
-// Depthwise convolutions in channels last, [images, height, width, channels], with large windows
-// and strides of 1 or 2.
+// Depthwise convolutions in channels last, [images, height, width, channels], at strides 1 and 2.
 //
 // A vector of channels of several neighbouring results is computed at once: each pixel is read once
 // for all windows of the strip that contain it, each weight once for all results. So a
-// multiplication needs less than half a load, where it needs two if results are computed one by
-// one. Windows that are not 5 or 7 wide are processed a few columns at a time. (Windows of 3 x 3
-// are bound by memory bandwidth and gain nothing here.)
+// multiplication needs about half a load, where it needs two if results are computed one by one.
+// The next vector is that of the next channels, so memory is read in order. Windows that are not 3,
+// 5 or 7 wide are processed a few columns at a time.
 
 #pragma once
 
@@ -32,9 +31,8 @@ struct DepthwisePart {
   int64_t first_channel = 0, channels = 0;
 };
 
-// Whether depthwise() may be called: false if the stride or this processor is not supported, or if
-// it would not be faster for so small a window.
-bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step);
+// Whether depthwise() may be called: false if the stride or this processor is not supported.
+bool has_depthwise(int64_t step);
 
 // The number of channels that are computed at once.
 int64_t depthwise_channels();

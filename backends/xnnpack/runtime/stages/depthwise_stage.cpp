@@ -13,23 +13,29 @@
 namespace taper::xnnpack {
 namespace {
 
-// The bytes of the image rows that stay in the cache while all blocks of channels are computed, and
-// the least rows of a task.
-constexpr int64_t kBandBytes = int64_t{512} << 10;
-constexpr int64_t kLeastRows = 4;
+// So many tasks leave no thread without work for long. A task has at least so many blocks of
+// channels, because memory is read in order.
+constexpr int64_t kTasksPerThread = 4, kLeastBlocks = 4;
+
+// With vectors of fewer channels, a window of so few taps is faster result by result.
+constexpr int64_t kFewTaps = 9, kLeastChannels = 8;
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-bool DepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
+bool DepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values, bool in_half) {
   if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
   if (!is_in_floats(node, values)) return false;
   const auto& t = node.as<wire::Convolution>();
   const DepthwiseWindow window = {t.kernel_height(),        t.kernel_width(),    t.stride_height(),
                                   t.stride_width(),         t.dilation_height(), t.dilation_width(),
                                   t.group_output_channels()};
+  if (window.taps() <= kFewTaps && optimized::depthwise_channels() < kLeastChannels) return false;
+  if (in_half && window.taps() <= kMostXnnpackTaps) return false;
   return input(node, values).data == nullptr &&
          is_depthwise_stage(window, element_count(values[node.output].shape)) &&
-         optimized::has_depthwise(window.height, window.width, window.step_across);
+         optimized::has_depthwise(window.step_across);
 }
 
 DepthwiseStage::DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, bool is_swish,
@@ -44,13 +50,14 @@ DepthwiseStage::DepthwiseStage(const XnnNode& node, Span<const XnnValue> values,
 
 Status DepthwiseStage::reshape(Span<const XnnValue> values) {
   shape_ = window_shape(node_, values);
-  const int64_t row_bytes =
-      shape_.step_down * shape_.width * shape_.channels * static_cast<int64_t>(sizeof(float));
-  const int64_t rows = shape_.images * shape_.out_height;
-  int64_t band = std::max(kLeastRows, kBandBytes / std::max(row_bytes, int64_t{1}));
+  rows_ = shape_.images * shape_.out_height;
+  blocks_ = divide_up(shape_.channels, optimized::depthwise_channels());
   const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
-  if (threads > 1) band = std::min(band, std::max(kLeastRows, rows / (2 * threads)));
-  rows_per_task_ = static_cast<size_t>(band);
+  const int64_t tasks = threads > 1 ? kTasksPerThread * threads : 1;
+  rows_per_task_ = std::max(rows_ / tasks, int64_t{1});
+  const int64_t down = std::max(divide_up(rows_, rows_per_task_), int64_t{1});
+  const int64_t across = divide_up(tasks, down);
+  blocks_per_task_ = std::max(kLeastBlocks, divide_up(blocks_, across));
   return {};
 }
 
@@ -71,10 +78,9 @@ void DepthwiseStage::run_part(void* stage, size_t row, size_t block, size_t rows
 }
 
 Status DepthwiseStage::run() {
-  const auto rows = static_cast<size_t>(shape_.images * shape_.out_height);
-  const int64_t step = optimized::depthwise_channels();
-  const auto blocks = static_cast<size_t>((shape_.channels + step - 1) / step);
-  pthreadpool_parallelize_2d_tile_2d(pool_, run_part, this, rows, blocks, rows_per_task_, 1, 0);
+  pthreadpool_parallelize_2d_tile_2d(
+      pool_, run_part, this, static_cast<size_t>(rows_), static_cast<size_t>(blocks_),
+      static_cast<size_t>(rows_per_task_), static_cast<size_t>(blocks_per_task_), 0);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// A stage for a depthwise convolution with a large window, and the swish after it if there is one.
+// A stage for a depthwise convolution, and the swish after it if there is one.
 // kernels_optimized/cores/depthwise.h reads each pixel once; XNNPACK reads it for every window.
 
 #pragma once
@@ -10,8 +10,9 @@ namespace taper::xnnpack {
 
 class DepthwiseStage final : public Stage {
  public:
-  // Whether the node can be computed in this way, and is large enough to pay for a stage.
-  static bool is_better(const XnnNode& node, Span<const XnnValue> values);
+  // Whether the node can be computed in this way, and is large enough to pay for a stage. With
+  // `in_half` XNNPACK would compute it in float16.
+  static bool is_better(const XnnNode& node, Span<const XnnValue> values, bool in_half);
 
   // `output` is the result of the node or of the swish. The node and its constants must live as
   // long as this.
@@ -31,7 +32,9 @@ class DepthwiseStage final : public Stage {
   const pthreadpool_t pool_;
   optimized::WindowShape shape_;
   optimized::DepthwiseData data_;
-  size_t rows_per_task_ = 1;
+  // Of all images, and of depthwise_channels() each.
+  int64_t rows_ = 0, blocks_ = 0;
+  int64_t rows_per_task_ = 1, blocks_per_task_ = 1;
 };
 
 }  // namespace taper::xnnpack

@@ -65,9 +65,10 @@ OwnPart find_layer(OwnPart::Kind kind, const XnnNode& node, Span<const XnnValue>
   return take_nodes(kind, 1, LayerStage::extra_bytes(node, values), spare_bytes);
 }
 
-OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                       bool in_half) {
   const XnnNode& node = graph.nodes()[first];
-  if (!DepthwiseStage::is_better(node, graph.values())) return {};
+  if (!DepthwiseStage::is_better(node, graph.values(), in_half)) return {};
   OwnPart part;
   part.kind = OwnPart::Kind::kDepthwise;
   part.nodes = 1;
@@ -127,7 +128,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
     part = find_layer<BfloatStage>(Kind::kBfloat, node, values, spare_bytes);
   }
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
-  if (part.nodes == 0) part = find_depthwise(graph, uses, first);
+  if (part.nodes == 0) part = find_depthwise(graph, uses, first, in_half);
   if (part.nodes == 0) {
     part = find_layer<ByteDepthwiseStage>(Kind::kByteDepthwise, node, values, spare_bytes);
   }
