@@ -14,6 +14,7 @@
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 #include "backends/xnnpack/runtime/stages/hand_over.h"
+#include "backends/xnnpack/runtime/stages/moves/join_stage.h"
 #include "backends/xnnpack/runtime/stages/planes_stage.h"
 #include "backends/xnnpack/runtime/stages/taps_stage.h"
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
@@ -138,6 +139,9 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   if (part.nodes == 0 && !in_half) {
     part = find_layer<ProductStage>(Kind::kProduct, node, values, spare_bytes);
   }
+  if (part.nodes == 0 && !in_half) {
+    part = find_layer<JoinStage>(Kind::kJoin, node, values, spare_bytes);
+  }
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
   part.nodes = part.fusion.nodes;
@@ -174,6 +178,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     status = build<ProductStage>(stage, node, values, shared);
   } else if (part.kind == OwnPart::Kind::kImageNorm) {
     stage.reset(new (std::nothrow) ImageNormStage(node, values, shared.pool));
+  } else if (part.kind == OwnPart::Kind::kJoin) {
+    stage.reset(new (std::nothrow) JoinStage(node, pool));
   } else if (part.kind == OwnPart::Kind::kAttention) {
     stage.reset(new (std::nothrow) AttentionStage(part.attention, shared.pool));
   } else {

@@ -28,6 +28,7 @@ struct OwnPart {
     kFusion,
     kImageNorm,
     kAttention,
+    kJoin,
     kMove,
     kTable
   };

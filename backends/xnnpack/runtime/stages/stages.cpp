@@ -12,7 +12,7 @@
 #include "backends/xnnpack/runtime/payload/value_reader.h"
 #include "backends/xnnpack/runtime/stages/half_parts.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
-#include "backends/xnnpack/runtime/stages/move_stage.h"
+#include "backends/xnnpack/runtime/stages/moves/move_stage.h"
 #include "backends/xnnpack/runtime/stages/segment.h"
 #include "backends/xnnpack/runtime/stages/table_stage.h"
 
@@ -463,6 +463,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper image norm";
     case OwnPart::Kind::kAttention:
       return "taper attention";
+    case OwnPart::Kind::kJoin:
+      return "taper concatenate";
     case OwnPart::Kind::kMove:
       return "taper move";
     case OwnPart::Kind::kTable:

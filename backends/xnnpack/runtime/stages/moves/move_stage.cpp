@@ -1,6 +1,6 @@
 // Runs it as one copy, or none: the order of elements does not change. See move_stage.h.
 
-#include "backends/xnnpack/runtime/stages/move_stage.h"
+#include "backends/xnnpack/runtime/stages/moves/move_stage.h"
 
 #include <cstring>
 
