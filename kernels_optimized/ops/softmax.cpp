@@ -108,9 +108,18 @@ void softmax_line(const float* x, int64_t count, bool logarithm, float* out) {
   scale_line(out, count, static_cast<float>(1 / sum), 0, out);
 }
 
-// Computes kVectors vectors of neighbouring lines, whose elements are `step` apart.
-template <int kVectors>
-void softmax_across(const float* x, int64_t size, int64_t step, bool logarithm, float* out) {
+// Computes kVectors vectors of neighbouring lines, whose elements are `step` apart, or, unless
+// kWhole, the first `count` lines of one vector.
+template <int kVectors, bool kWhole>
+void softmax_across(const float* x, int64_t size, int64_t step, int64_t count, bool logarithm,
+                    float* out) {
+  static_assert(kWhole || kVectors == 1, "only one vector has lines that are left out");
+  const auto read = [count](const float* from) HWY_ATTR {
+    return kWhole ? hn::LoadU(kTag, from) : load_some(from, count);
+  };
+  const auto write = [count](Vec value, float* to) HWY_ATTR {
+    kWhole ? hn::StoreU(value, kTag, to) : store_some(value, to, count);
+  };
   Vec max[kVectors], sum[kVectors];
   for (int j = 0; j < kVectors; ++j) {
     max[j] = constant(kNothing);
@@ -118,15 +127,15 @@ void softmax_across(const float* x, int64_t size, int64_t step, bool logarithm, 
   }
   for (int64_t i = 0; i < size; ++i) {
     for (int j = 0; j < kVectors; ++j) {
-      max[j] = hn::Max(max[j], hn::LoadU(kTag, x + i * step + j * kLanes));
+      max[j] = hn::Max(max[j], read(x + i * step + j * kLanes));
     }
   }
   for (int64_t i = 0; i < size; ++i) {
     for (int j = 0; j < kVectors; ++j) {
       const int64_t at = i * step + j * kLanes;
-      const Vec term = exp_of(hn::Sub(hn::LoadU(kTag, x + at), max[j]));
+      const Vec term = exp_of(hn::Sub(read(x + at), max[j]));
       sum[j] = hn::Add(sum[j], term);
-      if (!logarithm) hn::StoreU(term, kTag, out + at);
+      if (!logarithm) write(term, out + at);
     }
   }
   for (int j = 0; j < kVectors; ++j) {
@@ -138,22 +147,10 @@ void softmax_across(const float* x, int64_t size, int64_t step, bool logarithm, 
   for (int64_t i = 0; i < size; ++i) {
     for (int j = 0; j < kVectors; ++j) {
       const int64_t at = i * step + j * kLanes;
-      const Vec result = logarithm ? hn::Sub(hn::Sub(hn::LoadU(kTag, x + at), max[j]), sum[j])
-                                   : hn::Mul(hn::LoadU(kTag, out + at), sum[j]);
-      hn::StoreU(result, kTag, out + at);
+      const Vec result = logarithm ? hn::Sub(hn::Sub(read(x + at), max[j]), sum[j])
+                                   : hn::Mul(read(out + at), sum[j]);
+      write(result, out + at);
     }
-  }
-}
-
-// Computes one line, whose elements are `step` apart.
-void softmax_apart(const float* x, int64_t size, int64_t step, bool logarithm, float* out) {
-  float max = kNothing, sum = 0;
-  for (int64_t i = 0; i < size; ++i) max = std::max(max, x[i * step]);
-  for (int64_t i = 0; i < size; ++i) sum += portable::exp_of(x[i * step] - max);
-  const float shift = std::log(sum), scale = 1 / sum;
-  for (int64_t i = 0; i < size; ++i) {
-    const float y = x[i * step] - max;
-    out[i * step] = logarithm ? y - shift : portable::exp_of(y) * scale;
   }
 }
 
@@ -174,12 +171,12 @@ void softmax_form(const float* x, const portable::AroundDim& around, int64_t fir
     }
     int64_t i = first;
     for (; i + 4 * kLanes <= last; i += 4 * kLanes) {
-      softmax_across<4>(x + i, size, inner, logarithm, out + i);
+      softmax_across<4, true>(x + i, size, inner, kLanes, logarithm, out + i);
     }
     for (; i + kLanes <= last; i += kLanes) {
-      softmax_across<1>(x + i, size, inner, logarithm, out + i);
+      softmax_across<1, true>(x + i, size, inner, kLanes, logarithm, out + i);
     }
-    for (; i < last; ++i) softmax_apart(x + i, size, inner, logarithm, out + i);
+    if (i < last) softmax_across<1, false>(x + i, size, inner, last - i, logarithm, out + i);
   }
 }
 
