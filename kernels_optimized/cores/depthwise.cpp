@@ -25,8 +25,10 @@ namespace {
 constexpr int64_t kStrip = HWY_ARCH_X86 && kLanes < 16 ? 4 : 7;
 // The same for narrower images. Two strips of 4 are a row of 7, which is common.
 constexpr int64_t kNarrowStrip = HWY_ARCH_X86 ? 3 : 4;
-// The weights of so many channels stay in the first cache, beside the pixels of a strip.
-constexpr int64_t kWeightBytes = 16 << 10;
+// What may stay in the first cache, in floats.
+constexpr int64_t kCachedFloats = (32 << 10) / sizeof(float);
+// Memory that is read in pieces of so many channels is read in order.
+constexpr int64_t kChannelsInOrder = 64;
 
 // Calls function(0) to function(kCount - 1) with constants: what they index can be in registers.
 template <int... kIndex, typename Function>
@@ -192,11 +194,20 @@ void run_rows(const WindowShape& s, const DepthwiseData& d, const DepthwisePart&
   }
 }
 
+// How many channels are computed before others. Every row of an image is read for each row of the
+// window, so the rows under a window should stay in the cache beside the weights. If they are too
+// wide for that, it is better to read them in order, unless a window has many rows.
+int64_t channels_at_once(const WindowShape& s) {
+  const int64_t taps = s.window_height * s.window_width;
+  const int64_t cached = kCachedFloats / (taps + s.window_height * s.width);
+  const bool is_in_order = cached < kChannelsInOrder && s.window_height <= 3;
+  const int64_t channels = is_in_order ? kCachedFloats / 2 / taps : cached;
+  return std::max(channels / kLanes, int64_t{1}) * kLanes;
+}
+
 template <int kWidth, int kStep>
 void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
-  const int64_t taps = s.window_height * s.window_width;
-  const int64_t fits = kWeightBytes / static_cast<int64_t>(sizeof(float)) / taps;
-  const int64_t group = std::max(fits / kLanes, int64_t{1}) * kLanes;
+  const int64_t group = channels_at_once(s);
   const int64_t end = part.first_channel + part.channels;
   for (int64_t channel = part.first_channel; channel < end; channel += group) {
     const int64_t next = std::min(channel + group, end);
