@@ -53,8 +53,8 @@ struct Block {
   }
 };
 
-// Some results beside each other, in some channel. Rows of the window that lie outside the image
-// are left out.
+// Some results beside each other. Addresses are those of channel 0; rows of the window that lie
+// outside the image are left out.
 struct Strip {
   const float* pixels;   // Of the first row, at column 0.
   const float* weights;  // Of the first row.
@@ -64,7 +64,7 @@ struct Strip {
   float* out;
 };
 
-// Bit p tells whether column left + p lies inside the image.
+// The bits of Strip::inside.
 uint32_t columns_inside(const WindowShape& s, int64_t left) {
   const auto below = [](int64_t bits) {
     return (uint64_t{1} << std::clamp(bits, int64_t{0}, int64_t{32})) - 1;
@@ -128,8 +128,8 @@ HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
   for (; j < s.window_width; ++j) add(std::integral_constant<int, 1>{}, j);
 }
 
-// Computes a strip of kCount results, in the channels of a block that begins `channel` further on.
-// kWidth is the width of the window; 0 means any.
+// Computes kCount results in a block of channels from `channel` on. kWidth is the width of the
+// window; 0 means any.
 template <int kWidth, int kStep, int kCount, typename Block>
 HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block block,
                           const Strip& strip, int64_t channel) {
