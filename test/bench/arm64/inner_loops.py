@@ -38,7 +38,7 @@ LOOPS = [
     ("f32 convolution of groups", ("grouped_rows.cpp", "run_rows<1, 2>"),
      "f32_igemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a75_prfm",
      "f32_igemm_minmax_ukernel_6x8__asm_aarch64_neonfma_cortex_a55"),
-    ("f32 depthwise, 5 x 5", ("depthwise.cpp", "run_part<5, 1>"),
+    ("f32 depthwise, 5 x 5", ("depthwise.cpp", "run_strip<5, 1, 7>"),
      "f32_dwconv_minmax_ukernel_25p8c__neonfma_acc2", None),
     ("LSTM step", ("recurrent_step.cpp", "multiply<1, 1, 16>"),
      "f32_gemm_minmax_ukernel_1x8__asm_aarch64_neonfma_cortex_a75_prfm", None),
