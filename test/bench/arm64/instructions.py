@@ -21,6 +21,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 ATTRIBUTES = "-mattr=+v8.6a,+fp16fml"
+PAGE = 4096  # Bytes, where qemu ends a block.
 COVERED = 0.985  # The share of the instructions whose cycles are estimated and added.
 FEW, MANY = 2, 12  # Inferences of the two runs. The first differs from the following ones.
 SMALL = 10e6  # Instructions of an inference below which the second run has MANY_SMALL.
@@ -92,18 +93,23 @@ def difference(few, many, inferences):
 
 def joined(counts):
     """Blocks that follow each other and run equally often, as one: qemu cuts blocks at page ends and
-    at targets of jumps. Returns pairs of executions and instructions, the hottest first."""
-    by_address = {}
+    at targets of jumps. Returns pairs of executions and instructions, the hottest first. At a page
+    end it is the hottest block that goes on: others lead into its loop."""
+    by_address, hottest_until = {}, {}
     for (address, words), times in counts.items():
         if times > by_address.get(address, (0,))[0]:
             by_address[address] = [times, list(words)]
+    for address, (times, words) in by_address.items():
+        end = address + 4 * len(words)
+        hottest_until[end] = max(times, hottest_until.get(end, 0))
     for address in sorted(by_address):
         while address in by_address:
             times, words = by_address[address]
             following = address + 4 * len(words)
             if following not in by_address or len(words) > 2000:
                 break
-            if abs(by_address[following][0] - times) > 0.02 * times:
+            goes_on = following % PAGE == 0 and times == hottest_until[following]
+            if not goes_on and abs(by_address[following][0] - times) > 0.02 * times:
                 break
             words += by_address.pop(following)[1]
     return sorted(by_address.values(), key=lambda block: -block[0] * len(block[1]))
