@@ -30,6 +30,13 @@ constexpr wire::NodeContent concatenation_of(size_t count) {
   return kKinds[count - 2];
 }
 
+constexpr bool is_concatenation(wire::NodeContent kind) {
+  for (size_t count = 2; count <= kMostConcatenated; ++count) {
+    if (kind == concatenation_of(count)) return true;
+  }
+  return false;
+}
+
 // An extension of Tensor: with this flag, a constant that its type calls QCINT4 is computed with as
 // int8, since XNNPACK has no form of four bits for it.
 inline constexpr uint32_t kHalfBytesFlag = 1 << 16;

@@ -22,11 +22,6 @@ namespace {
 using wire::DataType;
 using wire::NodeContent;
 
-bool is_concatenation(NodeContent kind) {
-  return kind == NodeContent::Concatenate2 || kind == NodeContent::Concatenate3 ||
-         kind == NodeContent::Concatenate4 || kind == NodeContent::Concatenate5;
-}
-
 // Whether a node moves or selects elements, so that its result has the scale of its inputs.
 bool moves(const NodeSpec& node) {
   switch (node.kind) {

@@ -19,18 +19,6 @@ constexpr size_t kTaskBytes = 32768;
 // Longer pieces are copied by memcpy.
 constexpr size_t kLongPiece = 512;
 
-bool is_concatenation(const XnnNode& node) {
-  switch (node.content_type) {
-    case wire::NodeContent::Concatenate2:
-    case wire::NodeContent::Concatenate3:
-    case wire::NodeContent::Concatenate4:
-    case wire::NodeContent::Concatenate5:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // The bytes of what follows one another in memory: the dimensions from the axis on.
 size_t width_of(const XnnValue& value, uint32_t axis) {
   uint64_t bytes = value.type == wire::DataType::FP32 ? sizeof(float) : 1;
@@ -52,7 +40,7 @@ void copy_piece(const uint8_t* from, size_t bytes, uint8_t* to) {
 }  // namespace
 
 bool JoinStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
-  if (!is_concatenation(node)) return false;
+  if (!is_concatenation(node.content_type)) return false;
   const XnnValue& result = values[node.output];
   if (result.type != wire::DataType::FP32 && result.type != wire::DataType::QINT8) return false;
   for (const uint32_t id : node.inputs) {
@@ -72,7 +60,7 @@ Status JoinStage::reshape(Span<const XnnValue> values) {
   rows_ = 1;
   for (uint32_t d = 0; d < axis; ++d) rows_ *= result.shape.dims[d];
   row_bytes_ = width_of(result, axis);
-  for (count_ = 0; count_ < kMostInputs && node_.inputs[count_] != kNone; ++count_) {
+  for (count_ = 0; count_ < kMostConcatenated && node_.inputs[count_] != kNone; ++count_) {
     widths_[count_] = width_of(values[node_.inputs[count_]], axis);
   }
   return {};
@@ -89,7 +77,7 @@ Status JoinStage::bind(Span<void* const> places, void*) {
 void JoinStage::run_rows(void* stage, size_t first, size_t count) {
   const auto& self = *static_cast<JoinStage*>(stage);
   uint8_t* to = self.to_ + first * self.row_bytes_;
-  const uint8_t* from[kMostInputs];
+  const uint8_t* from[kMostConcatenated];
   for (size_t i = 0; i < self.count_; ++i) from[i] = self.from_[i] + first * self.widths_[i];
   for (size_t row = 0; row < count; ++row) {
     for (size_t i = 0; i < self.count_; ++i) {

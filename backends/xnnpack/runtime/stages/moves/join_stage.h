@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "backends/xnnpack/payload_format.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 
 namespace taper::xnnpack {
@@ -22,17 +23,15 @@ class JoinStage final : public Stage {
   Status run() override;
 
  private:
-  static constexpr size_t kMostInputs = 5;
-
   // A task of the pool.
   static void run_rows(void* stage, size_t first, size_t count);
 
   const XnnNode& node_;
   const pthreadpool_t pool_;
   size_t rows_ = 0, row_bytes_ = 0;
-  size_t count_ = 0;                 // The inputs.
-  size_t widths_[kMostInputs] = {};  // The bytes that each input has of a row.
-  const uint8_t* from_[kMostInputs] = {};
+  size_t count_ = 0;                       // The inputs.
+  size_t widths_[kMostConcatenated] = {};  // The bytes that each input has of a row.
+  const uint8_t* from_[kMostConcatenated] = {};
   uint8_t* to_ = nullptr;
 };
 

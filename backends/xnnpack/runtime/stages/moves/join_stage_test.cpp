@@ -15,12 +15,9 @@ namespace {
 
 using wire::NodeContent;
 
-constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
-                                  NodeContent::Concatenate4, NodeContent::Concatenate5};
-
 void join(PayloadBuilder& p, uint32_t axis, std::vector<uint32_t> inputs, uint32_t y) {
-  const NodeContent kind = kKinds[inputs.size() - 2];
-  inputs.resize(5, UINT32_MAX);
+  const NodeContent kind = concatenation_of(inputs.size());
+  inputs.resize(kMostConcatenated, UINT32_MAX);
   p.nodes.push_back({kind, wire::CreateConcatenate(p.fbb, axis, inputs[0], inputs[1], inputs[2],
                                                    inputs[3], y, 0, inputs[4])
                                .Union()});
