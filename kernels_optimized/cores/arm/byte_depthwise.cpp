@@ -2,7 +2,7 @@
 // a channel are adjacent, as the instruction needs them. A column is interleaved once and serves
 // all windows that it lies in.
 
-#include "kernels_optimized/cores/arm/byte_depthwise.h"
+#include "kernels_optimized/cores/bytes/byte_depthwise.h"
 
 #if defined(__aarch64__)
 
@@ -24,6 +24,8 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kChannels = 8;
+// Shorter rows are mostly edges, whose columns are not shared.
+constexpr int64_t kFewColumns = 8;
 constexpr int kLanes = 4, kHalves = 2;  // Sums of a vector, and vectors for the channels.
 constexpr int kTaps = 4;                // Bytes that an instruction multiplies for each sum.
 
@@ -344,6 +346,8 @@ bool has_byte_depthwise(const WindowShape& s) {
          s.channels >= kChannels;
 }
 
+bool is_byte_depthwise_faster(const WindowShape& s) { return s.out_width >= kFewColumns; }
+
 int64_t byte_depthwise_size(const WindowShape& s) {
   const size_t block = s.window_width == 3 ? sizeof(Packed<3>) : sizeof(Packed<5>);
   return block_count(s) * static_cast<int64_t>(block);
@@ -371,18 +375,6 @@ void byte_depthwise(const WindowShape& s, const ByteDepthwise& data, int64_t row
   }
   return is_every ? run_rows<5, 1>(s, data, row, rows) : run_rows<5, 2>(s, data, row, rows);
 }
-
-}  // namespace taper::optimized
-
-#else
-
-namespace taper::optimized {
-
-bool has_byte_depthwise(const WindowShape&) { return false; }
-int64_t byte_depthwise_size(const WindowShape&) { return 0; }
-bool has_exact_sums(const WindowShape&, const ByteFilter&) { return false; }
-void pack_byte_depthwise(const WindowShape&, const ByteFilter&, void*) {}
-void byte_depthwise(const WindowShape&, const ByteDepthwise&, int64_t, int64_t) {}
 
 }  // namespace taper::optimized
 

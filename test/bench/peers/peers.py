@@ -50,6 +50,30 @@ class Context:
         return path
 
     @cached_property
+    def int8_program(self):
+        """The program quantised by PT2E: per channel, with static activations."""
+        import torch
+        from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xq
+        from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+        quantizer = xq.XNNPACKQuantizer()
+        quantizer.set_global(xq.get_symmetric_quantization_config(is_per_channel=True))
+        module = prepare_pt2e(self.program.module(), quantizer)
+        with torch.no_grad():
+            for _ in range(2):
+                module(*self.model[1])
+            return torch.export.export(convert_pt2e(module), self.model[1])
+
+    @cached_property
+    def int8_pt2(self):
+        import torch
+
+        path = self.path("int8.pt2")
+        if not os.path.exists(path):
+            torch.export.save(self.int8_program, path)
+        return path
+
+    @cached_property
     def onnx(self):
         import torch
 
@@ -153,12 +177,8 @@ class Taper(Peer):
 
     def export(self, context, dtype):
         path = context.path(f"{dtype}.taper.pte")
-        if dtype == "int8":  # ExecuTorch's quantised file, so that the quantisation is the same.
-            theirs = ExecuTorch().export(context, dtype)
-            if not os.path.exists(path):
-                os.link(theirs, path)
-            return path
-        run_checked([context.taper, "export", "--backend", "xnnpack", context.pt2, "-o", path])
+        source = context.int8_pt2 if dtype == "int8" else context.pt2
+        run_checked([context.taper, "export", "--backend", "xnnpack", source, "-o", path])
         return path
 
 
@@ -170,7 +190,7 @@ class TaperKernels(Taper):
 
     def export(self, context, dtype):
         if dtype != "f32":
-            raise RuntimeError("not measured: the quantised file is ExecuTorch's, for XNNPACK")
+            raise RuntimeError("not measured: quantised models are measured with XNNPACK")
         path = context.path("f32.kernels.pte")
         run_checked([context.taper, "export", context.pt2, "-o", path])
         return path
@@ -193,9 +213,7 @@ class ExecuTorch(Peer):
         path = context.path(f"{dtype}.executorch.pte")
         if os.path.exists(path):
             return path
-        program = context.program
-        if dtype == "int8":
-            program = torch.export.export(self.quantized(context), context.model[1])
+        program = context.int8_program if dtype == "int8" else context.program
         with torch.no_grad():
             edge = to_edge_transform_and_lower(
                 program, partitioner=[XnnpackPartitioner()],
@@ -204,20 +222,6 @@ class ExecuTorch(Peer):
         with open(path, "wb") as file:
             file.write(data)
         return path
-
-    @staticmethod
-    def quantized(context):
-        import torch
-        from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xq
-        from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-
-        quantizer = xq.XNNPACKQuantizer()
-        quantizer.set_global(xq.get_symmetric_quantization_config(is_per_channel=True))
-        module = prepare_pt2e(context.program.module(), quantizer)
-        with torch.no_grad():
-            for _ in range(2):
-                module(*context.model[1])
-        return convert_pt2e(module)
 
     def load(self, path, threads):
         import torch

@@ -20,8 +20,9 @@ bench`, in C++; the others through their Python packages, whose wheels bring no 
 and C++ interfaces. What such a call costs by itself is a table of its own.
 
 OpenVINO is restricted to f32, since its default is bfloat16 if the processor supports it. In int8,
-Taper and ExecuTorch run ExecuTorch's file, ONNX Runtime and OpenVINO the file of ONNX Runtime's
-quantiser, LiteRT that of its own. Whole numbers are given in 32 bits to peers that take no others."""
+Taper and ExecuTorch each compile the program that PT2E quantised, ONNX Runtime and OpenVINO run the
+file of ONNX Runtime's quantiser, LiteRT that of its own. Whole numbers are given in 32 bits to peers
+that take no others."""
 
 
 def version_of(peer, results):

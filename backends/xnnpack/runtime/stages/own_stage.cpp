@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
-#include "backends/xnnpack/runtime/stages/arm/byte_depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/arm/product_stage.h"
 #include "backends/xnnpack/runtime/stages/bfloat_stage.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/bytes/byte_planes_stage.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"

@@ -1,7 +1,7 @@
 // Tests depthwise convolutions of int8 as stages, against their definition: on processors without
 // the stage XNNPACK has to give the same bytes.
 
-#include "backends/xnnpack/runtime/stages/arm/byte_depthwise_stage.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_depthwise_stage.h"
 
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ struct Model {
 };
 
 TEST(ByteDepthwiseStage, GivesTheBytesOfTheDefinition) {
-  for (const uint32_t side : {3u, 5u}) {
+  for (const uint32_t side : {3u, 5u, 7u}) {
     for (const uint32_t step : {1u, 2u}) {
       for (const uint32_t threads : {1u, 3u}) {
         Model model(side, step, 28, 20);
@@ -119,19 +119,28 @@ TEST(ByteDepthwiseStage, TakesWhatItComputesExactly) {
     EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
     return ByteDepthwiseStage::is_better(graph.nodes()[model.node], graph.values());
   };
-  optimized::WindowShape shape;
-  shape.window_height = shape.window_width = 3;
-  shape.channels = 8;
-  const bool has = optimized::has_byte_depthwise(shape);
-  EXPECT_EQ(is_better(Model(3, 1, 40, 16)), has);
-  EXPECT_EQ(is_better(Model(5, 2, 60, 16)), has);
-  EXPECT_FALSE(is_better(Model(3, 1, 40, 7)));
-  EXPECT_FALSE(is_better(Model(7, 1, 40, 16)));
-  EXPECT_FALSE(is_better(Model(3, 3, 60, 16)));
+  // Whether the processor has a faster form for windows of so many pixels across and rows of 40.
+  const auto has = [](int64_t side, int64_t step) {
+    optimized::WindowShape shape;
+    shape.window_height = shape.window_width = side;
+    shape.step_down = shape.step_across = step;
+    shape.channels = 16;
+    shape.out_width = 40;
+    return optimized::has_byte_depthwise(shape) && optimized::is_byte_depthwise_faster(shape);
+  };
+  for (const uint32_t side : {3u, 5u, 7u}) {
+    for (const uint32_t step : {1u, 2u, 3u}) {
+      SCOPED_TRACE(testing::Message() << side << " step " << step);
+      EXPECT_EQ(is_better(Model(side, step, 40 * step, 16)), has(side, step));
+      EXPECT_FALSE(is_better(Model(side, step, 40 * step, 7)));
+    }
+  }
   EXPECT_FALSE(is_better(Model(3, 1, 4, 8)));  // Too few products.
-  EXPECT_EQ(is_better(Model(3, 1, 8, 1600)), has);
+  EXPECT_EQ(is_better(Model(5, 1, 8, 1600)), has(5, 1));
+#if defined(__aarch64__)
   EXPECT_FALSE(is_better(Model(3, 1, 7, 1600)));          // Short rows.
   EXPECT_FALSE(is_better(Model(3, 1, 40, 16, 1 << 23)));  // Sums may be too large.
+#endif
 }
 
 // A bias beyond what the stage takes: XNNPACK computes it.

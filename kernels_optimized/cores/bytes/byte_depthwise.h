@@ -1,13 +1,13 @@
-// Depthwise convolutions of int8, in channels last, on processors with dot products of bytes:
-// 64-bit ARM with SDOT. The numbers are exactly these:
+// Depthwise convolutions of int8, in channels last: on x86-64 from AVX2 on, in windows of most
+// sizes, and on 64-bit ARM with dot products of bytes (SDOT), in windows of 3 x 3 or 5 x 5 that
+// move by one or two pixels each way. The numbers are exactly these:
 //
 //     out = clamp(zero_out + round(scale[c] * (bias[c] + sum over a window of (x - zero_in) * w)))
 //
 // where the product with the scale is rounded to a float, and that to the nearest integer, of
 // two to the even one. Padding counts as zero_in.
 //
-// Filters are [height, width, channels]. Windows are 3 x 3 or 5 x 5, which move by one or two
-// pixels each way.
+// Filters are [height, width, channels].
 
 #pragma once
 
@@ -19,6 +19,11 @@ namespace taper::optimized {
 
 // Whether the processor has such instructions, and there is a form for the window.
 bool has_byte_depthwise(const WindowShape& shape);
+
+// Whether it takes less time than XNNPACK's form, or than what takes its place there
+// (backends/xnnpack/library). REQUIRES, as all functions below: has_byte_depthwise() of a shape
+// with the same window and channels.
+bool is_byte_depthwise_faster(const WindowShape& shape);
 
 struct ByteFilter {
   const int8_t* weights = nullptr;
@@ -34,7 +39,7 @@ bool has_exact_sums(const WindowShape& shape, const ByteFilter& filter);
 // The bytes of a packed filter.
 int64_t byte_depthwise_size(const WindowShape& shape);
 
-// Packs a filter to `to`, aligned to 16 bytes. REQUIRES: has_exact_sums().
+// Packs a filter to `to`, aligned to 16 bytes. REQUIRES: has_exact_sums(), too.
 void pack_byte_depthwise(const WindowShape& shape, const ByteFilter& filter, void* to);
 
 struct ByteDepthwise {

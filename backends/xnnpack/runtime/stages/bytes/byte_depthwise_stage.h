@@ -1,11 +1,11 @@
-// A stage for a depthwise convolution of int8 with a small window, on processors where
-// kernels_optimized/cores/arm/byte_depthwise.h multiplies four bytes in an instruction and
-// XNNPACK's kernels one or two. The numbers are XNNPACK's, bit for bit.
+// A stage for a depthwise convolution of int8, on processors where
+// kernels_optimized/cores/bytes/byte_depthwise.h adds up several products in an instruction and
+// XNNPACK's kernels multiply each by itself. The numbers are XNNPACK's, bit for bit.
 
 #pragma once
 
 #include "backends/xnnpack/runtime/stages/stage.h"
-#include "kernels_optimized/cores/arm/byte_depthwise.h"
+#include "kernels_optimized/cores/bytes/byte_depthwise.h"
 
 namespace taper::xnnpack {
 

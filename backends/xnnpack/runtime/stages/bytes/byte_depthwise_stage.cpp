@@ -1,6 +1,6 @@
 // Divides a depthwise convolution of int8 among threads; see byte_depthwise_stage.h.
 
-#include "backends/xnnpack/runtime/stages/arm/byte_depthwise_stage.h"
+#include "backends/xnnpack/runtime/stages/bytes/byte_depthwise_stage.h"
 
 #include <pthreadpool.h>
 
@@ -21,9 +21,6 @@ using optimized::WindowShape;
 
 // The bytes of the rows of an image that a task reads, again for each block of channels.
 constexpr int64_t kTaskBytes = int64_t{32} << 10;
-
-// Shorter rows are mostly edges, whose columns are not shared.
-constexpr int64_t kFewColumns = 8;
 
 // A factor at or above this, XNNPACK refuses.
 constexpr float kMostFactor = 256;
@@ -50,7 +47,8 @@ bool ByteDepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> val
   if (!is_in_bytes(node, values)) return false;
   const WindowShape shape = window_shape(node, values);
   const auto taps = static_cast<uint64_t>(shape.window_height * shape.window_width);
-  if (!optimized::has_byte_depthwise(shape) || shape.out_width < kFewColumns) return false;
+  if (!optimized::has_byte_depthwise(shape)) return false;
+  if (!optimized::is_byte_depthwise_faster(shape)) return false;
   if (element_count(values[node.output].shape) < kLeastStageProducts / taps) return false;
   const XnnValue& result = values[node.output];
   if (!(quantized_bound(node.min, result) <= quantized_bound(node.max, result))) return false;
