@@ -56,6 +56,7 @@ class PayloadBuilder {
     uint32_t step = 1;
     uint32_t dilation_down = 1, dilation_across = 1;
     uint32_t groups = 1;
+    std::optional<uint32_t> step_across = std::nullopt;  // If it is another one than `step`.
 
     static Windows padded(uint32_t by) { return {by, by, by, by}; }
   };
@@ -133,7 +134,8 @@ class PayloadBuilder {
     c.add_padding_top(windows.top), c.add_padding_right(windows.right);
     c.add_padding_bottom(windows.bottom), c.add_padding_left(windows.left);
     c.add_kernel_height(window[1]), c.add_kernel_width(window[2]);
-    c.add_stride_height(windows.step), c.add_stride_width(windows.step);
+    c.add_stride_height(windows.step);
+    c.add_stride_width(windows.step_across.value_or(windows.step));
     c.add_dilation_height(windows.dilation_down), c.add_dilation_width(windows.dilation_across);
     c.add_groups(windows.groups);
     c.add_group_input_channels(is_depthwise ? 1 : window[3]);

@@ -7,20 +7,22 @@
 namespace taper::xnnpack {
 
 void NodeTimes::add(Span<const XnnNode> nodes, const char* kernel, double seconds) {
-  const XnnNode* last = nodes.empty() ? nullptr : nodes.end() - 1;
-  tell(last, work_of(graph_, nodes), kernel, seconds);
+  if (nodes.empty()) return tell(nullptr, kNone, {}, kernel, seconds);
+  const XnnNode* named = nodes.end() - 1;
+  while (named > nodes.begin() && named->content_type == wire::NodeContent::Reshape) --named;
+  tell(named, nodes.end()[-1].output, work_of(graph_, nodes), kernel, seconds);
 }
 
 void NodeTimes::add_part(const XnnNode& node, const char* kernel, double seconds) {
-  tell(&node, {}, kernel, seconds);
+  tell(&node, node.output, {}, kernel, seconds);
 }
 
-void NodeTimes::tell(const XnnNode* node, const NodeWork& work, const char* kernel,
+void NodeTimes::tell(const XnnNode* node, uint32_t result, const NodeWork& work, const char* kernel,
                      double seconds) {
   char sizes[kMaxRank * 11];  // 10 digits and an x each. No heap: this is part of what is timed.
   char* end = sizes;
-  if (node != nullptr) {
-    const Shape& shape = graph_.values()[node->output].shape;
+  if (result != kNone) {
+    const Shape& shape = graph_.values()[result].shape;
     for (uint32_t d = 0; d < shape.rank; ++d) {
       if (d != 0) *end++ = 'x';
       end = std::to_chars(end, sizes + sizeof(sizes), shape.dims[d]).ptr;

@@ -20,13 +20,15 @@ class NodeTimes {
   void begin_stage() { next_ = now(); }
   double stage_seconds() const { return now() - next_; }
   // A step that follows the one before it, or begins with its stage, and computes nodes up to the
-  // last of `nodes`, which may be none.
+  // last of `nodes`, which may be none. It has the name of the last one that is no reshape.
   void add(Span<const XnnNode> nodes, const char* kernel, double seconds);
   // The same for one of several steps that compute a node.
   void add_part(const XnnNode& node, const char* kernel, double seconds);
 
  private:
-  void tell(const XnnNode* node, const NodeWork& work, const char* kernel, double seconds);
+  // `result` is the value that a step of `node` computes; without one, both are absent.
+  void tell(const XnnNode* node, uint32_t result, const NodeWork& work, const char* kernel,
+            double seconds);
   using Clock = std::chrono::steady_clock;
   double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 

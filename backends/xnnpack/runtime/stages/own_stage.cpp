@@ -39,8 +39,7 @@ OwnPart find_planes(OwnPart::Kind kind, const Subgraph& graph, Span<const uint32
                     size_t first, uint64_t& spare_bytes) {
   const size_t count = PlaneStage::count(graph, uses, first);
   if (count == 0) return {};
-  const uint64_t bytes = PlaneStage::extra_bytes(graph.nodes()[first + count - 1], graph.values());
-  return take_nodes(kind, count, bytes, spare_bytes);
+  return take_nodes(kind, count, PlaneStage::extra_bytes(graph, first, count), spare_bytes);
 }
 
 OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
@@ -157,9 +156,9 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   const pthreadpool_t pool = pool_for(graph, first, first + part.nodes, shared);
   Status status;
   if (part.kind == OwnPart::Kind::kPlanes) {
-    status = build<PlanesStage>(stage, node.inputs[0], last, values, pool);
+    status = build<PlanesStage>(stage, graph, first, part.nodes, pool);
   } else if (part.kind == OwnPart::Kind::kBytePlanes) {
-    status = build<BytePlanesStage>(stage, node.inputs[0], last, values, pool);
+    status = build<BytePlanesStage>(stage, graph, first, part.nodes, pool);
   } else if (part.kind == OwnPart::Kind::kWinograd) {
     status = build<WinogradStage>(stage, last, values, part.tile, part.volume, shared);
   } else if (part.kind == OwnPart::Kind::kTaps) {

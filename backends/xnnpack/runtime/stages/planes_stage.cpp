@@ -15,13 +15,6 @@ using optimized::PlanesShape;
 // The number of multiplications that take about as long as a stage costs.
 constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
 
-// Whether a transpose makes an image, channels last, of planes.
-bool is_from_planes(const XnnNode& node) {
-  if (!node.is_needed || node.kind != find_kind(wire::NodeContent::Transpose)) return false;
-  const auto& perm = *node.as<wire::Transpose>().perm();
-  return perm.size() == 4 && perm.Get(0) == 0 && perm.Get(1) == 2 && perm.Get(2) == 3;
-}
-
 // `node` is a convolution. Its image has the sizes of the transposed one.
 PlanesShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
   PlanesShape shape{window_shape(node, values)};
@@ -44,30 +37,37 @@ bool is_better(const XnnNode& node, Span<const XnnValue> values) {
 
 }  // namespace
 
+bool is_from_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  const XnnNode& node = graph.nodes()[first];
+  if (first + 1 >= graph.nodes().size() || !node.is_needed) return false;
+  if (node.kind != find_kind(wire::NodeContent::Transpose)) return false;
+  const auto& perm = *node.as<wire::Transpose>().perm();
+  return perm.size() == 4 && perm.Get(0) == 0 && perm.Get(1) == 2 && perm.Get(2) == 3 &&
+         graph.nodes()[first + 1].inputs[0] == node.output && uses[node.output] == 1 &&
+         input(node, graph.values()).data == nullptr;
+}
+
 size_t count_of_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
                        bool (*is_better)(const XnnNode& node, Span<const XnnValue> values)) {
-  const Span<const XnnNode> nodes = graph.nodes();
-  const XnnNode& start = nodes[first];
+  const XnnNode& start = graph.nodes()[first];
   if (is_better(start, graph.values()) && input(start, graph.values()).shape.last() == 1) return 1;
-  if (first + 1 >= nodes.size() || !is_from_planes(start)) return 0;
-  const XnnNode& node = nodes[first + 1];
-  const bool follows = node.inputs[0] == start.output && uses[start.output] == 1 &&
-                       input(start, graph.values()).data == nullptr;
-  return follows && is_better(node, graph.values()) ? 2 : 0;
+  if (!is_from_planes(graph, uses, first)) return 0;
+  return is_better(graph.nodes()[first + 1], graph.values()) ? 2 : 0;
 }
 
 size_t PlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
   return count_of_planes(graph, uses, first, is_better);
 }
 
-uint64_t PlanesStage::extra_bytes(const XnnNode& convolution, Span<const XnnValue> values) {
-  return static_cast<uint64_t>(optimized::planes_filter_size(shape_of(convolution, values))) *
-         sizeof(float);
+uint64_t PlanesStage::extra_bytes(const Subgraph& graph, size_t first, size_t count) {
+  const PlanesShape shape = shape_of(graph.nodes()[first + count - 1], graph.values());
+  return static_cast<uint64_t>(optimized::planes_filter_size(shape)) * sizeof(float);
 }
 
-Status PlanesStage::build(uint32_t image, const XnnNode& convolution, Span<const XnnValue> values,
-                          pthreadpool_t pool) {
-  image_ = image;
+Status PlanesStage::build(const Subgraph& graph, size_t first, size_t count, pthreadpool_t pool) {
+  const Span<const XnnValue> values = graph.values();
+  const XnnNode& convolution = graph.nodes()[first + count - 1];
+  image_ = graph.nodes()[first].inputs[0];
   node_ = &convolution;
   pool_ = pool;
   shape_ = shape_of(convolution, values);

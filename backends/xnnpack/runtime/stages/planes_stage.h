@@ -8,9 +8,12 @@
 
 namespace taper::xnnpack {
 
+// Whether node `first` is a transpose that makes an image, channels last, of planes, which the next
+// node alone reads. `uses` is the number of reads of each value, or more if it is an argument.
+bool is_from_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
+
 // How many nodes from `first` on are a convolution that is_better() accepts of planes: 2 with the
-// transpose before it, 1 if the image has one channel, 0 if it is neither. `uses` is the number of
-// reads of each value, or more if it is an argument.
+// transpose before it, 1 if the image has one channel, 0 if it is neither.
 size_t count_of_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
                        bool (*is_better)(const XnnNode& node, Span<const XnnValue> values));
 
@@ -18,12 +21,11 @@ class PlanesStage final : public Stage {
  public:
   // How many nodes from `first` on are computed in this way, as count_of_planes() counts them.
   static size_t count(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
-  // The memory that build() needs in addition to what XNNPACK would need.
-  static uint64_t extra_bytes(const XnnNode& convolution, Span<const XnnValue> values);
+  // The memory that build() needs for so many nodes in addition to what XNNPACK would need.
+  static uint64_t extra_bytes(const Subgraph& graph, size_t first, size_t count);
 
-  // `image` is the value with the planes. The node and its constants must live as long as this.
-  Status build(uint32_t image, const XnnNode& convolution, Span<const XnnValue> values,
-               pthreadpool_t pool);
+  // The graph must live as long as this.
+  Status build(const Subgraph& graph, size_t first, size_t count, pthreadpool_t pool);
 
   Status reshape(Span<const XnnValue> values) override;
   uint64_t scratch_bytes() const override;
@@ -33,7 +35,7 @@ class PlanesStage final : public Stage {
  private:
   static void run_row(void* stage, size_t thread, size_t row);
 
-  uint32_t image_ = kNone;
+  uint32_t image_ = kNone;  // The value with the planes.
   const XnnNode* node_ = nullptr;
   pthreadpool_t pool_ = nullptr;
   OwnFilters filter_;

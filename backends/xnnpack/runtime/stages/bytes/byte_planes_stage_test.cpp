@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "backends/xnnpack/runtime/payload/payload_for_test.h"
 #include "backends/xnnpack/runtime/stages/stages_for_test.h"
@@ -24,12 +25,16 @@ constexpr int32_t kInZero = 3, kOutZero = -7;
 // of at least 0 -> y.
 struct Model {
   uint32_t channels;
+  bool is_merged;  // Four pixels of the image and two of the results are one (merged_pixels.h).
   PayloadBuilder p;
   std::vector<int8_t> filter;
   std::vector<int32_t> bias;
   uint32_t biases = 0;
 
-  explicit Model(uint32_t channels) : channels(channels) {
+  // `change` may change the merged filter and biases.
+  explicit Model(uint32_t channels, bool is_merged = false,
+                 const std::function<void(Model&)>& change = {})
+      : channels(channels), is_merged(is_merged) {
     for (uint32_t i = 0; i < kOuts * 9 * channels; ++i) {
       filter.push_back(static_cast<int8_t>(i * 31 % 255 - 127));
     }
@@ -46,8 +51,46 @@ struct Model {
       image = moved;
     }
     const uint32_t out = p.bytes(results, kOut, kOutZero);
-    convolve(image, out);
+    if (is_merged) {
+      merge();
+      if (change) change(*this);
+      convolve_merged(image, out);
+    } else {
+      convolve(image, out);
+    }
     p.unary(NodeContent::Convert, out, y);
+  }
+
+  // The filter of two places: columns 3 to 5 of eight, and columns 5 to 7.
+  std::vector<int8_t> merged_filter;
+  std::vector<int32_t> merged_bias;
+
+  void merge() {
+    const size_t row = size_t{8} * channels, rows = size_t{kOuts} * 3, taps = size_t{3} * channels;
+    merged_filter.resize(2 * rows * row);
+    for (size_t place = 0; place < 2; ++place) {
+      for (size_t r = 0; r < rows; ++r) {
+        std::copy_n(filter.begin() + static_cast<ptrdiff_t>(r * taps), taps,
+                    merged_filter.begin() + static_cast<ptrdiff_t>((place * rows + r) * row +
+                                                                   (3 + 2 * place) * channels));
+      }
+      merged_bias.insert(merged_bias.end(), bias.begin(), bias.end());
+    }
+  }
+
+  void convolve_merged(uint32_t image, uint32_t out) {
+    const Sizes in = {1, kSize, kSize / 4, 4 * channels},
+                made = {1, kSize / 2, kSize / 4, 2 * kOuts};
+    const uint32_t merged = p.bytes(in, kIn, kInZero), results = p.bytes(made, kOut, kOutZero);
+    const uint32_t weights = p.constant({2 * kOuts, 3, 2, 4 * channels}, merged_filter, kWeight);
+    const uint32_t offsets = p.constant({2 * kOuts}, merged_bias, kIn * kWeight);
+    p.reshaped(image, in, merged);
+    PayloadBuilder::Windows windows = {1, 1, 1, 0};
+    windows.step = 2;
+    windows.step_across = 1;
+    p.convolved(merged, weights, offsets, results, windows);
+    p.nodes.back().range = {0.f, 1e30f};
+    p.reshaped(results, {1, kSize / 2, kSize / 2, kOuts}, out);
   }
 
   void convolve(uint32_t image, uint32_t out) {
@@ -122,6 +165,32 @@ TEST(BytePlanesStage, IsAStageWhereTheProcessorMultipliesBytes) {
   Model model(3), wide(5);
   EXPECT_EQ(stage_count(model.p.finish()), optimized::has_byte_planes(shape) ? 3u : 1u);
   EXPECT_EQ(stage_count(wide.p.finish()), 1u);
+}
+
+TEST(BytePlanesStage, ComputesMergedPixelsAsTheyWere) {
+  for (const uint32_t channels : {3u, 4u, 1u}) {
+    for (const uint32_t threads : {1u, 2u}) {
+      SCOPED_TRACE(testing::Message() << channels << " channels, " << threads << " threads");
+      Model model(channels, true);
+      EXPECT_EQ(stage_count(model.p.finish()), stage_count(Model(channels).p.finish()));
+      Model again(channels, true);
+      Loaded loaded(again.p.finish(), on_threads(threads));
+      ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+      again.expect_right(loaded, kSize, kSize);
+    }
+  }
+}
+
+// A window that reads more, or differs from place to place, is computed as it is.
+TEST(BytePlanesStage, OtherWindowsOfMergedPixelsStay) {
+  const auto stays = [](const std::function<void(Model&)>& change) {
+    return stage_count(Model(3, true, change).p.finish()) == 1;
+  };
+  EXPECT_TRUE(stays([](Model& m) { m.merged_filter.back() ^= 1; }));
+  EXPECT_TRUE(stays([](Model& m) { m.merged_filter[m.merged_filter.size() / 2] = 1; }));
+  EXPECT_TRUE(stays([](Model& m) { m.merged_filter.front() = 1; }));
+  EXPECT_TRUE(stays([](Model& m) { m.merged_bias.back() += 1; }));
+  EXPECT_TRUE(stays([](Model& m) { std::fill(begin(m.merged_filter), end(m.merged_filter), 0); }));
 }
 
 // XNNPACK refuses what the stage does not take.
