@@ -23,6 +23,7 @@
 
 #include "backends/xnnpack/library/row_turn.h"
 #include "backends/xnnpack/library/s8_panels.h"
+#include "backends/xnnpack/library/s8_results.h"
 #include "backends/xnnpack/library/s8_window.h"
 
 namespace {
@@ -228,79 +229,23 @@ class Matrix {
   alignas(64) int8_t rest_[kRows * kChunk];
 };
 
-// Converts sums to int8 results.
-class Int8Results : public Int8Form {
- public:
-  using Int8Form::Int8Form;
+RowOfSums load(const int32_t* sums) {
+  return {_mm512_load_si512(sums), _mm512_load_si512(sums + kTileRows)};
+}
 
-  void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, int8_t* c,
-             size_t row_bytes) const {
-    const Half left(panel, 0), right(panel, kTileRows);
-    const __m512i min = _mm512_set1_epi8(min_);
-    // Packing gives four columns of the left half, four of the right, then those of the next row.
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const auto wanted = static_cast<__mmask32>(ones(columns));
-    for (size_t i = 0; i < rows; i += 2, c += 2 * row_bytes) {
-      const __m512i upper = pack(sums[i], left, right);
-      const __m512i lower = pack(sums[i + 1], left, right);
-      const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(upper, lower), min);
-      const __m512i both = _mm512_permutexvar_epi32(order, bytes);
-      _mm256_mask_storeu_epi8(c, wanted, _mm512_castsi512_si256(both));
-      if (i + 1 == rows) break;
-      _mm256_mask_storeu_epi8(c + row_bytes, wanted, _mm512_extracti64x4_epi64(both, 1));
-    }
+void store(const Int8Results& results, const Sums& sums, size_t rows, size_t columns,
+           const Panel& panel, int8_t* c, size_t row_bytes) {
+  for (size_t i = 0; i < rows; i += 2, c += 2 * row_bytes) {
+    results.store(load(sums[i]), load(sums[i + 1]), i + 1 < rows, columns, panel, c, row_bytes);
   }
+}
 
- private:
-  // Half of a panel's columns.
-  struct Half {
-    __m512i biases;
-    __m512 scales;
-    Half(const Panel& panel, size_t column)
-        : biases(_mm512_loadu_si512(panel.biases + column)),
-          scales(_mm512_loadu_ps(panel.scales + column)) {}
-  };
-
-  [[gnu::always_inline]] __m512i pack(const int32_t* sums, const Half& left,
-                                      const Half& right) const {
-    const __m512i packed = _mm512_packs_epi32(round(sums, left), round(sums + kTileRows, right));
-    return _mm512_adds_epi16(packed, _mm512_set1_epi16(zero_point_));
+void store(const FloatResults& results, const Sums& sums, size_t rows, size_t columns,
+           const Panel& panel, float* c, size_t row_bytes) {
+  for (size_t i = 0; i < rows; ++i) {
+    results.store(load(sums[i]), i, columns, panel, advance(c, i * row_bytes));
   }
-
-  [[gnu::always_inline]] __m512i round(const int32_t* sums, const Half& half) const {
-    const __m512i sum = _mm512_add_epi32(_mm512_load_si512(sums), half.biases);
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), half.scales);
-    const __m512 max = _mm512_set1_ps(static_cast<float>(max_ - zero_point_));
-    return _mm512_cvtps_epi32(_mm512_min_ps(scaled, max));
-  }
-};
-
-// Converts sums to float results.
-class FloatResults : public FloatForm {
- public:
-  using FloatForm::FloatForm;
-
-  void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, float* c,
-             size_t row_bytes) const {
-    const __m512 min = _mm512_set1_ps(limits_->scalar.min);
-    const __m512 max = _mm512_set1_ps(limits_->scalar.max);
-    for (size_t j = 0; j < columns; j += kTileRows) {
-      const auto wanted = static_cast<__mmask16>(ones(std::min(columns - j, kTileRows)));
-      const __m512i weight_sum = _mm512_loadu_si512(panel.biases + j);
-      const __m512 scale = _mm512_loadu_ps(panel.scales + j);
-      const __m512 bias = _mm512_loadu_ps(panel.scales + kColumns + j);
-      for (size_t i = 0; i < rows; ++i) {
-        const xnn_qd8_quantization_params& row = rows_[i * next_];
-        const __m512i zero = _mm512_mullo_epi32(weight_sum, _mm512_set1_epi32(row.zero_point));
-        const __m512i sum = _mm512_add_epi32(_mm512_load_si512(&sums[i][j]), zero);
-        const __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(row.inv_scale));
-        const __m512 result = _mm512_fmadd_ps(value, scale, bias);
-        const __m512 limited = _mm512_min_ps(max, _mm512_max_ps(min, result));
-        _mm512_mask_storeu_ps(advance(c, i * row_bytes) + j, wanted, limited);
-      }
-    }
-  }
-};
+}
 
 // Computes all columns of a few rows, Rows::kPanels panels at a time: first the products, then the
 // results, so that neither waits for the other.
@@ -322,8 +267,8 @@ void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const voi
       }
     }
     for (size_t j = begin; j < end; j += kColumns) {
-      results.store(sums[(j - begin) / kColumns], rows, std::min(end - j, kColumns), panels.at(j),
-                    advance(place.c, j / kColumns * place.panel_bytes), place.row_bytes);
+      store(results, sums[(j - begin) / kColumns], rows, std::min(end - j, kColumns), panels.at(j),
+            advance(place.c, j / kColumns * place.panel_bytes), place.row_bytes);
     }
   }
   if (rows > 1) _tile_release();

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/xnnpack/library/s8_results.h"
+
 namespace {
 
 constexpr size_t kChunk = 64;  // The steps (bytes) of one product of tiles.
@@ -20,9 +22,6 @@ constexpr size_t kSlab =
     576;  // The steps that are multiplied at a time: 64 channels of a 3 x 3 window.
 
 constexpr size_t round_up_4(size_t count) { return (count + 3) / 4 * 4; }
-
-// A mask of `count` ones, at most 64.
-inline __mmask64 ones(size_t count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
 
 // Some of the steps of all rows: chunks of rows with a constant stride, and `rest`, a last chunk in
 // which steps that the chunks already contain are zeros.

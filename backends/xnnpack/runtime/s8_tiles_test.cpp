@@ -47,6 +47,10 @@ Qs8Gemm taper_qs8_gemm_32x32c4__amx;
 Qs8Igemm taper_qs8_igemm_32x32c4__amx, taper_qs8_igemm_1x32c4__amx;
 Qd8Gemm taper_qd8_f32_gemm_32x32c4__amx;
 Qd8Igemm taper_qd8_f32_igemm_32x32c4__amx, taper_qd8_f32_igemm_1x32c4__amx;
+Qs8Gemm taper_qs8_gemm_14x32c4__avx512vnni;
+Qs8Igemm taper_qs8_igemm_14x32c4__avx512vnni, taper_qs8_igemm_1x32c4__avx512vnni;
+Qd8Gemm taper_qd8_f32_gemm_14x32c4__avx512vnni;
+Qd8Igemm taper_qd8_f32_igemm_14x32c4__avx512vnni, taper_qd8_f32_igemm_1x32c4__avx512vnni;
 Qs8Gemm taper_qs8_gemm_6x16c2__avx2;
 Qs8Igemm taper_qs8_igemm_6x16c2__avx2, taper_qs8_igemm_1x16c2__avx2;
 Qd8Gemm taper_qd8_f32_gemm_6x16c2__avx2;
@@ -58,13 +62,14 @@ namespace taper::xnnpack {
 namespace {
 
 // The kernels of one instruction set. Their weights are packed in panels of columns and groups of
-// steps.
+// steps. `larger` is what those of int8 results add to pixels, for which packed biases make up.
 struct Kernels {
   Qs8Gemm* qs8_gemm;
   Qd8Gemm* qd8_gemm;
   Qs8Igemm *qs8_igemm, *qs8_igemm_of_one_row;
   Qd8Igemm *qd8_igemm, *qd8_igemm_of_one_row;
   size_t rows, panel, group;
+  int32_t larger = 0;
 };
 
 constexpr Kernels kAmx = {taper_qs8_gemm_32x32c4__amx,
@@ -76,6 +81,16 @@ constexpr Kernels kAmx = {taper_qs8_gemm_32x32c4__amx,
                           32,
                           32,
                           4};
+constexpr Kernels kVnni = {taper_qs8_gemm_14x32c4__avx512vnni,
+                           taper_qd8_f32_gemm_14x32c4__avx512vnni,
+                           taper_qs8_igemm_14x32c4__avx512vnni,
+                           taper_qs8_igemm_1x32c4__avx512vnni,
+                           taper_qd8_f32_igemm_14x32c4__avx512vnni,
+                           taper_qd8_f32_igemm_1x32c4__avx512vnni,
+                           14,
+                           32,
+                           4,
+                           128};
 constexpr Kernels kAvx2 = {taper_qs8_gemm_6x16c2__avx2,
                            taper_qd8_f32_gemm_6x16c2__avx2,
                            taper_qs8_igemm_6x16c2__avx2,
@@ -123,14 +138,23 @@ struct Weights {
     to.insert(to.end(), from, from + sizeof(T));
   }
 
-  // Packs the weights; `with_biases` adds float biases after the scales.
-  std::vector<char> packed(const Kernels& kernels, bool with_biases) const {
+  // The sum of a column's weights.
+  int32_t total(size_t n) const {
+    return sum(n, [](size_t, size_t) { return 1; });
+  }
+
+  // Packs the weights, for float results with float biases after the scales, and the factors of
+  // zero points in place of the biases of integers.
+  std::vector<char> packed(const Kernels& kernels, bool for_floats) const {
     std::vector<char> to;
     for (size_t n0 = 0; n0 < columns; n0 += kernels.panel) {
       const auto each = [&](auto put_one) {
         for (size_t n = n0; n < n0 + kernels.panel; ++n) put_one(n);
       };
-      each([&](size_t n) { put(to, n < columns ? bias(n) : 0); });
+      const auto first = [&](size_t n) {
+        return for_floats ? -total(n) : bias(n) - kernels.larger * total(n);
+      };
+      each([&](size_t n) { put(to, n < columns ? first(n) : 0); });
       for (size_t place = 0; place < places; ++place) {
         for (size_t k0 = 0; k0 < channels; k0 += kernels.group) {
           each([&](size_t n) {
@@ -141,7 +165,7 @@ struct Weights {
         }
       }
       each([&](size_t n) { put(to, scale(n)); });
-      if (with_biases) each([&](size_t n) { put(to, float_bias(n)); });
+      if (for_floats) each([&](size_t n) { put(to, float_bias(n)); });
     }
     return to;
   }
@@ -170,8 +194,7 @@ void check(const Weights& w, size_t rows, const std::vector<int8_t>& c, Pixel pi
   }
 }
 
-// Checks float results; row i has parameters(i), and a packed bias is the factor of the zero point
-// in a sum.
+// Checks float results; row i has parameters(i).
 template <typename Parameters, typename Pixel>
 void check(const Weights& w, size_t rows, const std::vector<float>& c, Parameters parameters,
            Pixel pixel) {
@@ -180,7 +203,7 @@ void check(const Weights& w, size_t rows, const std::vector<float>& c, Parameter
     const xnn_qd8_quantization_params p = parameters(i);
     for (size_t n = 0; n < w.columns; ++n) {
       const int32_t sum = w.sum(n, [&](size_t place, size_t k) { return pixel(i, place, k); });
-      const double value = double{p.inv_scale} * w.scale(n) * (sum + w.bias(n) * p.zero_point);
+      const double value = double{p.inv_scale} * w.scale(n) * (sum - w.total(n) * p.zero_point);
       const double limited = std::clamp(value + w.float_bias(n), -900.0, 1000.0);
       ASSERT_NEAR(row[n], limited, 1e-3) << "row " << i << ", column " << n;
     }
@@ -327,6 +350,16 @@ TEST(S8Tiles, ProductsByTheMatrixUnit) {
 TEST(S8Tiles, ConvolutionsByTheMatrixUnit) {
   if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
   check_convolutions(kAmx);
+}
+
+TEST(S8Tiles, ProductsByFourBytes) {
+  if (!Features().vnni) GTEST_SKIP() << "the processor has no AVX-512 VNNI";
+  check_products(kVnni);
+}
+
+TEST(S8Tiles, ConvolutionsByFourBytes) {
+  if (!Features().vnni) GTEST_SKIP() << "the processor has no AVX-512 VNNI";
+  check_convolutions(kVnni);
 }
 
 TEST(S8Tiles, Products) {
