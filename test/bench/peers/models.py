@@ -251,4 +251,20 @@ def make(name):
     """The module in inference mode and its arguments, the same ones every time."""
     torch.manual_seed(0)
     module, args = entry_of(name).make()
-    return module.eval(), args
+    module.eval()
+    settle(module, args)
+    return module, args
+
+
+def settle(module, args):
+    """Gives batch norms the statistics of some inputs, as training would. Without, values shrink
+    from layer to layer until nothing but zeros is left of them in int8."""
+    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # The mean over all batches.
+        norm.train()
+    if norms:
+        with torch.no_grad():
+            module(*[torch.randn(4, *a.shape[1:]) for a in args])
+    module.eval()

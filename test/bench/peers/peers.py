@@ -56,7 +56,21 @@ class Context:
         from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xq
         from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-        quantizer = xq.XNNPACKQuantizer()
+        class OfFloats(xq.XNNPACKQuantizer):
+            """Leaves sums of whole numbers, such as BERT's positions, as they are."""
+
+            def transform_for_annotation(self, model):
+                return model  # It would make floats of what is added to them.
+
+            def annotate(self, model):
+                model = super().annotate(model)
+                for node in model.graph.nodes:
+                    value = node.meta.get("val")
+                    if isinstance(value, torch.Tensor) and not value.is_floating_point():
+                        node.meta.pop("quantization_annotation", None)
+                return model
+
+        quantizer = OfFloats()
         quantizer.set_global(xq.get_symmetric_quantization_config(is_per_channel=True))
         module = prepare_pt2e(self.program.module(), quantizer)
         with torch.no_grad():
