@@ -108,11 +108,22 @@ xnn_status define_copy(xnn_subgraph_t graph, const XnnNode& node, Span<const Xnn
   return xnn_define_copy(graph, in_id(node, values), out_id(node, values), 0);
 }
 
+// Whether no byte of an int8 result lies outside the bounds, as after a ReLU whose results begin at
+// the lowest byte.
+bool holds_every_byte(const XnnNode& node, Span<const XnnValue> values) {
+  const XnnValue& y = values[node.output];
+  const auto number = [&](int32_t byte) {
+    return static_cast<float>(byte - y.zero_point) * y.scale;
+  };
+  return y.type == DataType::QINT8 && node.min <= number(INT8_MIN) && node.max >= number(INT8_MAX);
+}
+
+// XNNPACK clamps in a node of its own.
 template <xnn_binary_operator kOperator>
 xnn_status define_binary(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
   const xnn_binary_params params = {node.min, node.max};
-  return xnn_define_binary(graph, kOperator, &params, in_id(node, values, 0),
-                           in_id(node, values, 1), out_id(node, values), 0);
+  return xnn_define_binary(graph, kOperator, holds_every_byte(node, values) ? nullptr : &params,
+                           in_id(node, values, 0), in_id(node, values, 1), out_id(node, values), 0);
 }
 
 template <xnn_unary_operator kOperator>
