@@ -42,6 +42,14 @@ XNN_INTERNAL void taper_qs8_dwconv_9p64c__avx512vnni(
     intptr_t input_stride, size_t output_increment, size_t input_offset, const int8_t* zero,
     const union xnn_qs8_qc8w_conv_minmax_params* params);
 
+// Sums and products, element by element.
+XNN_INTERNAL void taper_qs8_vadd__avx512skx(size_t batch, const int8_t* a, const int8_t* b,
+                                            int8_t* output,
+                                            const struct xnn_qs8_add_minmax_params* params);
+XNN_INTERNAL void taper_qs8_vmul__avx512skx(size_t batch, const int8_t* a, const int8_t* b,
+                                            int8_t* output,
+                                            const union xnn_qs8_mul_minmax_params* params);
+
 #ifdef __cplusplus
 }
 #endif

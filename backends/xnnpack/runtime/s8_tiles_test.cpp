@@ -41,6 +41,22 @@ using Qd8Gemm = void(size_t, size_t, size_t, const int8_t*, size_t, const void*,
 using Qd8Igemm = void(size_t, size_t, size_t, size_t, const int8_t**, const void*, float*, size_t,
                       size_t, size_t, const int8_t*, const int8_t*, const xnn_f32_minmax_params*,
                       const xnn_qd8_quantization_params*);
+struct xnn_qs8_add_minmax_params {
+  struct {
+    int8_t a_zero_point, b_zero_point;
+    int32_t bias, a_multiplier, b_multiplier, shift;
+    int16_t output_zero_point;
+    int8_t output_min, output_max;
+  } scalar;
+};
+union xnn_qs8_mul_minmax_params {
+  struct {
+    int8_t a_zero_point, b_zero_point;
+    float scale;
+    int16_t output_zero_point;
+    int8_t output_min, output_max;
+  } scalar;
+};
 using Qs8Dwconv = void(size_t, size_t, const int8_t**, const void*, int8_t*, intptr_t, size_t,
                        size_t, const int8_t*, const xnn_qs8_qc8w_conv_minmax_params*);
 Qs8Gemm taper_qs8_gemm_32x32c4__amx;
@@ -56,6 +72,10 @@ Qs8Igemm taper_qs8_igemm_6x16c2__avx2, taper_qs8_igemm_1x16c2__avx2;
 Qd8Gemm taper_qd8_f32_gemm_6x16c2__avx2;
 Qd8Igemm taper_qd8_f32_igemm_6x16c2__avx2, taper_qd8_f32_igemm_1x16c2__avx2;
 Qs8Dwconv taper_qs8_dwconv_9p64c__avx512vnni;
+void taper_qs8_vadd__avx512skx(size_t, const int8_t*, const int8_t*, int8_t*,
+                               const xnn_qs8_add_minmax_params*);
+void taper_qs8_vmul__avx512skx(size_t, const int8_t*, const int8_t*, int8_t*,
+                               const xnn_qs8_mul_minmax_params*);
 }
 
 namespace taper::xnnpack {
@@ -302,13 +322,13 @@ void check_igemm(const Kernels& kernels, size_t height, size_t rows, size_t colu
 }
 
 struct Features {
-  bool avx2, vnni, amx;
+  bool avx2, avx512, vnni, amx;
 
   Features() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     __get_cpuid_count(7, 0, &a, &b, &c, &d);
     avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    const bool avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     vnni = avx512 && (c >> 11 & 1) != 0;
     constexpr int kRequestPermission = 0x1023, kTileData = 18;
     amx = vnni && (c >> 1 & 1) != 0 && (d >> 24 & 1) != 0 && (d >> 25 & 1) != 0 &&
@@ -418,6 +438,49 @@ void check_depthwise(size_t channels, size_t width, size_t step) {
     for (size_t n = 0; n < kSpare; ++n) {
       ASSERT_EQ(c[i * (channels + kSpare) + channels + n], kNothing);
     }
+  }
+}
+
+// wanted(x, y) is a result without its zero point and bounds.
+template <typename Kernel, typename Params, typename Wanted>
+void check_elements(Kernel kernel, const Params& params, Wanted wanted) {
+  const auto& p = params.scalar;
+  for (size_t count : {1, 15, 16, 17, 63, 64, 65, 128, 200, 4099}) {
+    const std::vector<int8_t> a = bytes(count, 3);
+    std::vector<int8_t> b(count), c(count + kSpare, kNothing);
+    for (size_t i = 0; i < count; ++i) b[i] = static_cast<int8_t>(i * 37 / 255 + i * 11);
+    kernel(count, a.data(), b.data(), c.data(), &params);
+    for (size_t i = 0; i < count; ++i) {
+      const int64_t result = wanted(a[i], b[i]) + p.output_zero_point;
+      ASSERT_EQ(c[i], std::clamp<int64_t>(result, p.output_min, p.output_max)) << i;
+    }
+    for (size_t i = count; i < c.size(); ++i) ASSERT_EQ(c[i], kNothing);
+  }
+}
+
+TEST(S8Tiles, SumsOfElements) {
+  if (!Features().avx512) GTEST_SKIP() << "the processor has no AVX-512";
+  for (const int32_t factor : {1 << 20, -1500000, 1 << 21}) {
+    for (const int32_t shift : {12, 20, 30}) {
+      const xnn_qs8_add_minmax_params params = {
+          {5, -3, (1 << (shift - 1)) - 777, factor, 1234567, shift, 9, -120, 101}};
+      check_elements(taper_qs8_vadd__avx512skx, params, [&](int64_t x, int64_t y) {
+        const auto& p = params.scalar;
+        return (p.bias + x * p.a_multiplier + y * p.b_multiplier) >> p.shift;
+      });
+    }
+  }
+}
+
+TEST(S8Tiles, ProductsOfElements) {
+  if (!Features().avx512) GTEST_SKIP() << "the processor has no AVX-512";
+  for (const float scale : {0.0001f, 1.0f / 128, 0.013f, 200.0f}) {
+    const xnn_qs8_mul_minmax_params params = {{-128, 127, scale, -6, -100, 127}};
+    check_elements(taper_qs8_vmul__avx512skx, params, [&](int64_t x, int64_t y) {
+      const auto& p = params.scalar;
+      const int64_t product = (x - p.a_zero_point) * (y - p.b_zero_point);
+      return static_cast<int64_t>(std::nearbyint(static_cast<float>(product) * scale));
+    });
   }
 }
 
