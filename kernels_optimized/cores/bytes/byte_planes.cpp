@@ -88,24 +88,59 @@ TAPER_VNNI_INLINE __m512i four_bytes(const uint8_t* from) {
   return _mm512_set1_epi32(bytes);
 }
 
+// The first `count` bits of a mask.
+TAPER_VNNI_INLINE __mmask64 first_bytes(int64_t count) {
+  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+}
+
+// Stores kWide sixteens of bytes, those of the pixel with this number among `bytes`.
+template <int kWide, int kPixel>
+TAPER_VNNI_INLINE void store_pixel(int8_t* to, __mmask64 wanted, __m512i bytes) {
+  if constexpr (kWide == 4) {
+    _mm512_mask_storeu_epi8(to, wanted, bytes);
+  } else if constexpr (kWide == 2) {
+    const __m256i part = _mm512_extracti64x4_epi64(bytes, kPixel);
+    _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(wanted), part);
+  } else {
+    const __m128i part = _mm512_extracti32x4_epi32(bytes, kPixel);
+    _mm_mask_storeu_epi8(to, static_cast<__mmask16>(wanted), part);
+  }
+}
+
+// Four vectors of results become bytes together: those of one pixel, or of two or four.
 template <int kPixels, int kWide>
 TAPER_VNNI_INLINE void store_tile(const BytePlanesShape& s, const BytePlanesOutput& last,
                                   const Tile& tile, const __m512i (&sums)[kPixels][kWide]) {
+  constexpr int kTogether = 4 / kWide;
   const __m512 most = _mm512_set1_ps(static_cast<float>(last.max - last.zero_point));
-  const __m512i least = _mm512_set1_epi32(last.min - last.zero_point);
-  const __m512i zero_point = _mm512_set1_epi32(last.zero_point);
-  for (int v = 0; v < kWide; ++v) {
-    const int64_t count = std::min(kLanes, tile.channels - v * kLanes);
-    if (count <= 0) return;
-    const auto mask = static_cast<__mmask16>((1U << count) - 1);
-    const __m512 scale = _mm512_loadu_ps(tile.scales + v * kLanes);
-    for (int p = 0; p < kPixels; ++p) {
-      if (p >= tile.pixels) break;
-      const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[p][v]), scale);
-      const __m512i rounded = _mm512_cvtps_epi32(_mm512_min_ps(product, most));
-      const __m512i result = _mm512_add_epi32(_mm512_max_epi32(rounded, least), zero_point);
-      _mm_mask_storeu_epi8(tile.out + p * s.out_channels + v * kLanes, mask,
-                           _mm512_cvtepi32_epi8(result));
+  const __m512i zero_point = _mm512_set1_epi16(static_cast<int16_t>(last.zero_point));
+  const __m512i least = _mm512_set1_epi8(static_cast<int8_t>(last.min));
+  // Packing gives four channels of each vector in turn.
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __mmask64 wanted = first_bytes(std::min(tile.channels, kWide * kLanes));
+#pragma GCC unroll 12
+  for (int p = 0; p < kPixels; p += kTogether) {
+    if (p >= tile.pixels) break;
+    __m512i results[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const int pixel = std::min(p + i / kWide, kPixels - 1), v = i % kWide;
+      const __m512 scale = _mm512_loadu_ps(tile.scales + v * kLanes);
+      const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[pixel][v]), scale);
+      results[i] = _mm512_cvtps_epi32(_mm512_min_ps(product, most));
+    }
+    const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(results[0], results[1]), zero_point);
+    const __m512i second =
+        _mm512_adds_epi16(_mm512_packs_epi32(results[2], results[3]), zero_point);
+    const __m512i packed = _mm512_max_epi8(_mm512_packs_epi16(first, second), least);
+    const __m512i bytes = _mm512_permutexvar_epi32(order, packed);
+    int8_t* const to = tile.out + p * s.out_channels;
+    const int64_t left = tile.pixels - p;
+    store_pixel<kWide, 0>(to, wanted, bytes);
+    if (kTogether > 1 && left > 1) store_pixel<kWide, 1>(to + s.out_channels, wanted, bytes);
+    if constexpr (kTogether == 4) {
+      if (left > 2) store_pixel<kWide, 2>(to + 2 * s.out_channels, wanted, bytes);
+      if (left > 3) store_pixel<kWide, 3>(to + 3 * s.out_channels, wanted, bytes);
     }
   }
 }
