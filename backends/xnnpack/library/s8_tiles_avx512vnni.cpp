@@ -8,8 +8,8 @@
 // channels of each pixel to eight. Here it is done once for many columns, when rows are gathered; a
 // pixel is padded to four.
 //
-// A tile has 14 rows and 32 columns: 28 vectors of sums, two of weights. Rows are gathered in slabs
-// that stay in the first-level cache; between slabs the sums are stored.
+// A tile has up to 14 rows and 32 columns: 28 vectors of sums, two of weights. Rows are gathered in
+// slabs that stay in the first-level cache; between slabs the sums are stored.
 //
 // Packed weights have XNNPACK's layout: for every 32 columns an int32 each, their biases or the
 // sums of their weights, then for every four steps 32 x 4 weights, then the scales.
@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "backends/xnnpack/library/s8_panels.h"
 #include "backends/xnnpack/library/s8_results.h"
@@ -150,48 +149,48 @@ struct Target {
   size_t row_bytes;
 };
 
+// Stores the results of the first `rows` rows; a tile may compute more.
 template <bool kBoth, size_t kCount>
 [[gnu::always_inline]] inline void store(const Int8Results& results,
-                                         const RowOfSums (&sums)[kCount],
+                                         const RowOfSums (&sums)[kCount], size_t rows,
                                          const Target<int8_t>& target) {
-  if (!kBoth) {
+  constexpr size_t kTogether = kBoth ? 2 : 4;
 #pragma clang loop unroll(full)
-    for (size_t i = 0; i < kCount; i += 4) {
-      const auto left = [&](size_t more) { return sums[std::min(i + more, kCount - 1)].left; };
-      results.store_left({left(0), left(1), left(2), left(3)}, std::min<size_t>(kCount - i, 4),
-                         target.columns, target.panel, target.c + i * target.row_bytes,
-                         target.row_bytes);
+  for (size_t i = 0; i < kCount; i += kTogether) {
+    const auto row = [&](size_t more) { return sums[std::min(i + more, kCount - 1)]; };
+    int8_t* const c = target.c + i * target.row_bytes;
+    if (kBoth && i < rows) {
+      results.store(row(0), row(1), i + 1 < rows, target.columns, target.panel, c,
+                    target.row_bytes);
+    } else if (i < rows) {
+      results.store_left({row(0).left, row(1).left, row(2).left, row(3).left}, rows - i,
+                         target.columns, target.panel, c, target.row_bytes);
     }
-    return;
-  }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < kCount; i += 2) {
-    const bool is_two = i + 1 < kCount;
-    results.store(sums[i], sums[is_two ? i + 1 : i], is_two, target.columns, target.panel,
-                  target.c + i * target.row_bytes, target.row_bytes);
   }
 }
 
 template <bool kBoth, size_t kCount>
 [[gnu::always_inline]] inline void store(const FloatResults& results,
-                                         const RowOfSums (&sums)[kCount],
+                                         const RowOfSums (&sums)[kCount], size_t rows,
                                          const Target<float>& target) {
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < kCount; ++i) {
-    results.store(sums[i], i, target.columns, target.panel,
-                  advance(target.c, i * target.row_bytes));
+    if (i < rows) {
+      results.store(sums[i], i, target.columns, target.panel,
+                    advance(target.c, i * target.row_bytes));
+    }
   }
 }
 
 // The products of a few rows are added up in several parts, so that none waits for another.
 template <size_t kCount>
 constexpr size_t kParts = kCount == 1   ? 4
-                          : kCount <= 3 ? 2
+                          : kCount == 2 ? 2
                                         : 1;
 
-// Which part of all steps a slab is.
+// Which part of all steps a slab is, and of how many rows.
 struct Slab {
-  size_t first, steps;
+  size_t rows, first, steps;
   bool is_last;
 };
 
@@ -239,7 +238,7 @@ void run_panel(const Steps& steps, const Slab& slab, Sums& before, const Results
       sums[0][i].right = _mm512_add_epi32(sums[0][i].right, sums[p][i].right);
     }
   }
-  if (slab.is_last) return store<kBoth>(results, sums[0], target);
+  if (slab.is_last) return store<kBoth>(results, sums[0], slab.rows, target);
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < kCount; ++i) {
     _mm512_store_si512(before[i], sums[0][i].left);
@@ -250,10 +249,26 @@ void run_panel(const Steps& steps, const Slab& slab, Sums& before, const Results
 template <typename Results>
 using RunPanel = decltype(run_panel<1, true, Results>);
 
-template <bool kBoth, typename Results, size_t... kIndex>
-RunPanel<Results>* run_panel_of(size_t rows, std::index_sequence<kIndex...>) {
-  static constexpr RunPanel<Results>* kAll[] = {run_panel<kIndex + 1, kBoth, Results>...};
-  return kAll[rows - 1];
+// The tile for so many rows, with rows to spare for most numbers: each tile is a kilobyte of code
+// and more.
+template <typename Results>
+RunPanel<Results>* run_panel_of(size_t rows) {
+  if (rows == 1) return run_panel<1, true, Results>;
+  if (rows == 2) return run_panel<2, true, Results>;
+  if (rows <= 4) return run_panel<4, true, Results>;
+  if (rows <= 7) return run_panel<7, true, Results>;
+  if (rows <= 10) return run_panel<10, true, Results>;
+  return run_panel<kRows, true, Results>;
+}
+
+// The same for the first half of a panel. Floats take the tile for all of it.
+RunPanel<Int8Results>* run_left_of(size_t rows, const Int8Results&) {
+  if (rows <= 4) return run_panel<4, false, Int8Results>;
+  if (rows <= 7) return run_panel<7, false, Int8Results>;
+  return run_panel<kRows, false, Int8Results>;
+}
+RunPanel<FloatResults>* run_left_of(size_t rows, const FloatResults&) {
+  return run_panel_of<FloatResults>(rows);
 }
 
 // Computes all columns of a few rows, kPanels panels at a time.
@@ -262,16 +277,16 @@ void multiply(size_t columns, const Rows& source, const void* weights,
               Place<typename Results::Result> place, const Results& results) {
   const size_t steps = source.steps();
   const Panels<kColumns, Results> panels(weights, steps);
-  constexpr auto kAll = std::make_index_sequence<kRows>();
-  RunPanel<Results>* const run_both = run_panel_of<true, Results>(source.count, kAll);
-  RunPanel<Results>* const run_left = run_panel_of<false, Results>(source.count, kAll);
+  RunPanel<Results>* const run_both = run_panel_of<Results>(source.count);
+  RunPanel<Results>* const run_left = run_left_of(source.count, results);
   Steps rows;
   alignas(kBytes) Sums sums[kPanels];
   constexpr size_t kShared = kPanels * kColumns;
   for (size_t begin = 0; begin < columns; begin += kShared) {
     const size_t end = std::min(columns, begin + kShared);
     for (size_t first = 0; first < steps; first += kSlab) {
-      const Slab slab = {first, std::min(steps - first, kSlab), first + kSlab >= steps};
+      const Slab slab = {source.count, first, std::min(steps - first, kSlab),
+                         first + kSlab >= steps};
       // The only slab of a row still lies there from the columns before.
       if (begin == 0 || steps > kSlab) source.gather(first, slab.steps, rows);
       for (size_t j = begin; j < end; j += kColumns) {

@@ -215,7 +215,6 @@ HWY_INLINE void run_byte_tile(const WindowShape& s, const ByteDepthwise& d, cons
   constexpr int64_t kColumn = kQuarters * kChannels;
   hn::Vec<typename Block::Shorts> halves[2][kTile];
   const auto most = hn::Set(reals, static_cast<float>(d.max - d.zero_out));
-  TAPER_UNROLL
   for (int64_t half = 0; half < 2; ++half) {
     const int64_t begin = 2 * half * kChannels;
     const auto* biases = reinterpret_cast<const int32_t*>(piece.last + begin);
@@ -347,12 +346,10 @@ void run_byte_rows(const WindowShape& s, const ByteDepthwise& d, const BytePacki
 
 }  // namespace
 
+// That for AVX-512 is for processors with VNNI; others take the one for AVX2, which is as fast.
 void byte_depthwise_form(const WindowShape& s, const ByteDepthwise& d, const BytePacking& packing,
                          int64_t row, int64_t rows) {
-#if HWY_TARGET == HWY_AVX3
-  if (packing.taps == 4) return run_byte_rows<4>(s, d, packing, row, rows);
-#endif
-  run_byte_rows<2>(s, d, packing, row, rows);
+  run_byte_rows<HWY_TARGET == HWY_AVX3 ? 4 : 2>(s, d, packing, row, rows);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -367,7 +364,12 @@ namespace {
 using Form = void (*)(const WindowShape&, const ByteDepthwise&, const BytePacking&, int64_t,
                       int64_t);
 
-BytePacking packing_here() { return {level() >= Level::kAvx512 ? 64 : 32, has_vnni() ? 4 : 2}; }
+BytePacking packing_here() { return has_vnni() ? BytePacking{64, 4} : BytePacking{32, 2}; }
+
+Form form_here() {
+  return choose<Form>(has_vnni() ? HWY_CHOOSE_AVX3(byte_depthwise_form) : nullptr,
+                      HWY_CHOOSE_AVX2(byte_depthwise_form), TAPER_BASELINE(byte_depthwise_form));
+}
 
 // The place of a channel of a block among the lanes of its quarters.
 int64_t lane_of(int64_t channel, int64_t block) {
@@ -405,7 +407,7 @@ void pack_block(const WindowShape& s, const ByteFilter& f, const BytePacking& pa
 }  // namespace
 
 bool has_byte_depthwise(const WindowShape& s) {
-  if (TAPER_CHOOSE(Form, byte_depthwise_form) == nullptr || s.channels < kLeastBlock) return false;
+  if (form_here() == nullptr || s.channels < kLeastBlock) return false;
   const BytePacking packing = packing_here();
   if (packing.groups(s) * packing.taps > kMostRows || s.step_across > 2) return false;
   const int64_t span = (s.window_width - 1) * s.dilation_across + 1;
@@ -444,7 +446,7 @@ void pack_byte_depthwise(const WindowShape& s, const ByteFilter& filter, void* t
 }
 
 void byte_depthwise(const WindowShape& s, const ByteDepthwise& d, int64_t row, int64_t rows) {
-  TAPER_CHOOSE(Form, byte_depthwise_form)(s, d, packing_here(), row, rows);
+  form_here()(s, d, packing_here(), row, rows);
 }
 
 }  // namespace taper::optimized
