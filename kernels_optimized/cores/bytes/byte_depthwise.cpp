@@ -253,8 +253,8 @@ HWY_INLINE void run_byte_tile(const WindowShape& s, const ByteDepthwise& d, cons
   const auto least = hn::Set(bytes, d.min);
   TAPER_UNROLL
   for (int64_t i = 0; i < kTile; ++i) {
-    if (i >= count) break;
-    hn::StoreU(hn::Max(to_bytes(halves[0][i], halves[1][i]), least), bytes, out + i * s.channels);
+    const auto result = hn::Max(to_bytes(halves[0][i], halves[1][i]), least);
+    if (i < count) hn::StoreU(result, bytes, out + i * s.channels);
   }
 }
 
