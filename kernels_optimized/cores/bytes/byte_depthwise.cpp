@@ -71,6 +71,20 @@ inline ChannelBlock block_at(const WindowShape& s, const BytePacking& packing, i
   return {std::min(channel, s.channels - count), count};
 }
 
+// Calls visit(block, place) for all blocks; the packed filter of each begins at byte `place`.
+// Returns the bytes of all.
+template <typename Visit>
+int64_t each_block(const WindowShape& s, const BytePacking& packing, const Visit& visit) {
+  int64_t place = 0;
+  for (int64_t channel = 0; channel < s.channels;) {
+    const ChannelBlock block = block_at(s, packing, channel);
+    visit(block, place);
+    place += block.count * packing.channel_bytes(s);
+    channel = block.first + block.count;
+  }
+  return place;
+}
+
 }  // namespace taper::optimized
 #endif
 
@@ -124,7 +138,7 @@ struct ByteBlock {
   static HWY_INLINE Sum add_products(Sum sum, const int8_t* pixels, Sum weights) {
     const auto values = hn::LoadU(Bytes(), pixels);
     if constexpr (kTaps == 4) {
-      asm("vpdpbusd %2, %1, %0" : "+x"(sum.raw) : "x"(values.raw), "x"(weights.raw));
+      asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(values.raw), "v"(weights.raw));
       return sum;
     } else {
       Sum unused = hn::Zero(Ints());
@@ -324,9 +338,8 @@ HWY_INLINE void run_stepped(const WindowShape& s, const ByteDepthwise& d,
 template <int64_t kTaps>
 void run_byte_rows(const WindowShape& s, const ByteDepthwise& d, const BytePacking& packing,
                    int64_t row, int64_t rows) {
-  const auto* filter = static_cast<const int8_t*>(d.filter);
-  for (int64_t channel = 0; channel < s.channels;) {
-    const ChannelBlock block = block_at(s, packing, channel);
+  each_block(s, packing, [&](const ChannelBlock& block, int64_t place) {
+    const int8_t* filter = static_cast<const int8_t*>(d.filter) + place;
     switch (block.count) {
 #if HWY_TARGET == HWY_AVX3
       case 64:
@@ -339,9 +352,7 @@ void run_byte_rows(const WindowShape& s, const ByteDepthwise& d, const BytePacki
       default:
         run_stepped<16, kTaps>(s, d, packing, filter, block.first, row, rows);
     }
-    filter += block.count * packing.channel_bytes(s);
-    channel = block.first + block.count;
-  }
+  });
 }
 
 }  // namespace
@@ -421,14 +432,7 @@ bool is_byte_depthwise_faster(const WindowShape& s) {
 }
 
 int64_t byte_depthwise_size(const WindowShape& s) {
-  const BytePacking packing = packing_here();
-  int64_t size = 0;
-  for (int64_t channel = 0; channel < s.channels;) {
-    const ChannelBlock block = block_at(s, packing, channel);
-    size += block.count * packing.channel_bytes(s);
-    channel = block.first + block.count;
-  }
-  return size;
+  return each_block(s, packing_here(), [](const ChannelBlock&, int64_t) {});
 }
 
 bool has_exact_sums(const WindowShape&, const ByteFilter&) { return true; }
@@ -436,13 +440,10 @@ bool has_exact_sums(const WindowShape&, const ByteFilter&) { return true; }
 void pack_byte_depthwise(const WindowShape& s, const ByteFilter& filter, void* to) {
   const BytePacking packing = packing_here();
   std::memset(to, 0, static_cast<size_t>(byte_depthwise_size(s)));
-  auto* place = static_cast<int32_t*>(to);
-  for (int64_t channel = 0; channel < s.channels;) {
-    const ChannelBlock block = block_at(s, packing, channel);
-    pack_block(s, filter, packing, block, place);
-    place += block.count * packing.channel_bytes(s) / static_cast<int64_t>(sizeof(int32_t));
-    channel = block.first + block.count;
-  }
+  each_block(s, packing, [&](const ChannelBlock& block, int64_t place) {
+    pack_block(s, filter, packing, block,
+               static_cast<int32_t*>(to) + place / static_cast<int64_t>(sizeof(int32_t)));
+  });
 }
 
 void byte_depthwise(const WindowShape& s, const ByteDepthwise& d, int64_t row, int64_t rows) {
