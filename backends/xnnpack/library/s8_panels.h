@@ -1,5 +1,5 @@
-// What the int8 tiles of every instruction set read and write: panels of packed weights, and
-// results of int8 or of floats.
+// What the int8 tiles of every instruction set read and write: pixels of windows, panels of packed
+// weights, and results of int8 or of floats.
 
 #pragma once
 
@@ -14,6 +14,20 @@ template <typename T>
 T* advance(T* pointer, size_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
 }
+
+// For each tap of a window a group of pointers, one per row. `offset` is added to them, except to
+// those that equal `outside`, for which `zeros` are read.
+struct Pixels {
+  const int8_t** pointers;
+  size_t offset;
+  const int8_t* outside;
+  const int8_t* zeros;
+
+  const int8_t* at(size_t pointer) const {
+    const int8_t* pixel = pointers[pointer];
+    return pixel == outside ? zeros : pixel + offset;
+  }
+};
 
 // One panel of packed weights.
 struct Panel {

@@ -89,21 +89,15 @@ struct Matrix {
   }
 };
 
-// The rows of a convolution: for each tap of the window a group of kHeight pointers, one per row.
-// `offset` is added to them, except to those that equal `outside`, for which `zeros` are read.
+// The rows of a convolution: for each tap of the window a group of kHeight pointers.
 template <size_t kHeight>
 struct Window {
-  const int8_t** pointers;
-  size_t offset;
-  const int8_t *outside, *zeros;
+  Pixels pixels;
   size_t count, taps, channels;
 
   size_t steps() const { return taps * round_up_2(channels); }
 
-  const int8_t* at(size_t tap, size_t row) const {
-    const int8_t* pixel = pointers[tap * kHeight + row];
-    return pixel == outside ? zeros : pixel + offset;
-  }
+  const int8_t* at(size_t tap, size_t row) const { return pixels.at(tap * kHeight + row); }
 
   void gather(size_t first, size_t steps, Steps& to) const {
     switch (channels) {
@@ -296,17 +290,15 @@ void multiply(size_t columns, const Rows& source, const void* weights,
 }
 
 template <size_t kHeight>
-Window<kHeight> window(size_t rows, size_t channels, size_t pointer_bytes, const int8_t** pointers,
-                       size_t offset, const int8_t* outside, const int8_t* zeros) {
-  const size_t taps = pointer_bytes / (kHeight * sizeof(void*));
-  return {pointers, offset, outside, zeros, rows, taps, channels};
+Window<kHeight> window(size_t rows, size_t channels, size_t pointer_bytes, const Pixels& pixels) {
+  return {pixels, rows, pointer_bytes / (kHeight * sizeof(void*)), channels};
 }
 
 template <size_t kHeight>
 void qs8_igemm(size_t mr, size_t nc, size_t kc, size_t ks, const int8_t** a, const void* w,
                int8_t* c, size_t cm_stride, size_t cn_stride, size_t a_offset, const int8_t* zero,
                const xnn_qs8_qc8w_conv_minmax_params* params) {
-  multiply(nc, window<kHeight>(mr, kc, ks, a, a_offset, zero, zero), w,
+  multiply(nc, window<kHeight>(mr, kc, ks, {a, a_offset, zero, zero}), w,
            Place<int8_t>{c, cm_stride, cn_stride}, Int8Results(params));
 }
 
@@ -315,7 +307,7 @@ void qd8_igemm(size_t mr, size_t nc, size_t kc, size_t ks, const int8_t** a, con
                float* c, size_t cm_stride, size_t cn_stride, size_t a_offset, const int8_t* zero,
                const int8_t* zero_data, const xnn_f32_minmax_params* params,
                const xnn_qd8_quantization_params* quantization) {
-  multiply(nc, window<kHeight>(mr, kc, ks, a, a_offset, zero, zero_data), w,
+  multiply(nc, window<kHeight>(mr, kc, ks, {a, a_offset, zero, zero_data}), w,
            Place<float>{c, cm_stride, cn_stride}, FloatResults(params, quantization, 0));
 }
 

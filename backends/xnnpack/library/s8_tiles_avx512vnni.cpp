@@ -112,13 +112,10 @@ struct Matrix {
   }
 };
 
-// The rows of a convolution: for each tap of the window a group of kHeight pointers, one per row.
-// `offset` is added to them, except to those that equal `outside`, for which `zeros` are read.
+// The rows of a convolution: for each tap of the window a group of kHeight pointers.
 template <size_t kHeight>
 struct Window {
-  const int8_t** pointers;
-  size_t offset;
-  const int8_t *outside, *zeros;
+  Pixels pixels;
   size_t count, taps, channels;
 
   size_t steps() const { return taps * round_up_4(channels); }
@@ -127,12 +124,9 @@ struct Window {
     const Window from = *this;
     const size_t pixel_steps = round_up_4(from.channels);
     size_t channel = first % pixel_steps;
-    const int8_t** group = from.pointers + first / pixel_steps * kHeight;
+    size_t group = first / pixel_steps * kHeight;
     for (size_t done = 0; done < steps; group += kHeight, channel = 0) {
-      const auto at = [&](size_t i) {
-        const int8_t* pixel = group[i];
-        return pixel == from.outside ? from.zeros : pixel + from.offset;
-      };
+      const auto at = [&](size_t i) { return from.pixels.at(group + i); };
       const size_t some = std::min(pixel_steps - channel, steps - done);
       copy_rows(at, from.count, channel, std::min(some, from.channels - channel), to, done);
       done += some;
@@ -300,17 +294,15 @@ void multiply(size_t columns, const Rows& source, const void* weights,
 }
 
 template <size_t kHeight>
-Window<kHeight> window(size_t rows, size_t channels, size_t pointer_bytes, const int8_t** pointers,
-                       size_t offset, const int8_t* outside, const int8_t* zeros) {
-  const size_t taps = pointer_bytes / (kHeight * sizeof(void*));
-  return {pointers, offset, outside, zeros, rows, taps, channels};
+Window<kHeight> window(size_t rows, size_t channels, size_t pointer_bytes, const Pixels& pixels) {
+  return {pixels, rows, pointer_bytes / (kHeight * sizeof(void*)), channels};
 }
 
 template <size_t kHeight>
 void qs8_igemm(size_t mr, size_t nc, size_t kc, size_t ks, const int8_t** a, const void* w,
                int8_t* c, size_t cm_stride, size_t cn_stride, size_t a_offset, const int8_t* zero,
                const xnn_qs8_qc8w_conv_minmax_params* params) {
-  multiply(nc, window<kHeight>(mr, kc, ks, a, a_offset, zero, zero), w,
+  multiply(nc, window<kHeight>(mr, kc, ks, {a, a_offset, zero, zero}), w,
            Place<int8_t>{c, cm_stride, cn_stride}, Int8Results(params));
 }
 
@@ -319,7 +311,7 @@ void qd8_igemm(size_t mr, size_t nc, size_t kc, size_t ks, const int8_t** a, con
                float* c, size_t cm_stride, size_t cn_stride, size_t a_offset, const int8_t* zero,
                const int8_t* zero_data, const xnn_f32_minmax_params* params,
                const xnn_qd8_quantization_params* quantization) {
-  multiply(nc, window<kHeight>(mr, kc, ks, a, a_offset, zero, zero_data), w,
+  multiply(nc, window<kHeight>(mr, kc, ks, {a, a_offset, zero, zero_data}), w,
            Place<float>{c, cm_stride, cn_stride}, FloatResults(params, quantization, 0, kLarger));
 }
 

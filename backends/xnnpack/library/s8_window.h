@@ -34,20 +34,6 @@ struct Steps {
   size_t rest_step;    // The first step of the rest.
 };
 
-// For each tap of a window a group of pointers, one per row. `offset` is added to them, except to
-// those that equal `outside`, for which `zeros` are read.
-struct Pixels {
-  const int8_t** pointers;
-  size_t offset;
-  const int8_t* outside;
-  const int8_t* zeros;
-
-  const int8_t* at(size_t pointer) const {
-    const int8_t* pixel = pointers[pointer];
-    return pixel == outside ? zeros : pixel + offset;
-  }
-};
-
 // Gathers rows from groups of kHeight pointers, of which `count` are used. The channels of a pixel
 // are padded with zeros to a multiple of four steps.
 template <size_t kHeight>
