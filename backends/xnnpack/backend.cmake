@@ -69,6 +69,7 @@ else()
           fused/image_norm attention arm/byte_depthwise arm/product)
     list(APPEND without ${backend_folder}/runtime/stages/${stage}_stage.cpp)
   endforeach()
+  list(APPEND without ${backend_folder}/runtime/stages/fused/epilogue.cpp)
 endif()
 taper_backend_device(LINK taper::xnnpack_library ${optimized} EXCLUDE ${without}
   TARGETS taper_xnnpack_library ARCHIVES ${installed} PACKAGES Threads

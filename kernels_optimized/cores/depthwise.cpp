@@ -155,8 +155,11 @@ HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block bl
     pixels += s.width * s.channels;
   }
   float* out = strip.out + channel;
-  if (d.is_swish) {
+  if (d.activation == DepthwiseActivation::kSwish) {
     repeat<kCount>([&](auto i) HWY_ATTR { block.write(swish_of(sums[i]), out + i * channels); });
+  } else if (d.activation == DepthwiseActivation::kHardswish) {
+    repeat<kCount>([&](auto i)
+                       HWY_ATTR { block.write(hardswish_of(sums[i]), out + i * channels); });
   } else {
     const Vec min = constant(d.min), max = constant(d.max);
     repeat<kCount>([&](auto i) HWY_ATTR {

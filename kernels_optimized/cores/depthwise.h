@@ -14,14 +14,16 @@
 
 namespace taper::optimized {
 
+// What is stored: the result within bounds, result * sigmoid(result), or hardswish(result).
+enum class DepthwiseActivation : uint8_t { kBounds, kSwish, kHardswish };
+
 struct DepthwiseData {
   const float* image = nullptr;
   const float* filter = nullptr;  // [window height, window width, channels]
   const float* bias = nullptr;    // One per channel; null: none.
   float* out = nullptr;
-  // The activation: result * sigmoid(result) if `is_swish`, otherwise clamped to [min, max].
-  bool is_swish = false;
-  float min = 0, max = 0;
+  DepthwiseActivation activation = DepthwiseActivation::kBounds;
+  float min = 0, max = 0;  // The bounds.
 };
 
 // A part of the results: some rows, counted over all images, and some channels. `first_channel` is

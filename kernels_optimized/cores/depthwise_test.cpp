@@ -113,7 +113,7 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
   }
 }
 
-TEST_P(Depthwise, BoundsAndSwish) {
+TEST_P(Depthwise, Activations) {
   if (!has_depthwise(1)) GTEST_SKIP() << "not for this processor";
   WindowShape s;
   s.height = s.width = 9;
@@ -123,8 +123,10 @@ TEST_P(Depthwise, BoundsAndSwish) {
   const Problem problem(s);
   expect_right(problem, within(0, 1), [](double v) { return std::fmin(std::fmax(v, 0), 1); });
   DepthwiseData data;
-  data.is_swish = true;
+  data.activation = DepthwiseActivation::kSwish;
   expect_right(problem, data, [](double v) { return v / (1 + std::exp(-v)); });
+  data.activation = DepthwiseActivation::kHardswish;
+  expect_right(problem, data, [](double v) { return v * std::fmin(std::fmax(v + 3, 0), 6) / 6; });
 }
 
 TEST(DepthwiseForms, OtherStridesAreNotThere) {

@@ -31,6 +31,14 @@ HWY_INLINE Vec value_of(Vec x) {
   if constexpr (kFunction == Function::kCos) return sin_or_cos<true>(x);
   if constexpr (kFunction == Function::kSqrt) return hn::Sqrt(x);
   if constexpr (kFunction == Function::kRsqrt) return hn::Div(constant(1), hn::Sqrt(x));
+  if constexpr (kFunction == Function::kHardswish) return hardswish_of(x);
+  if constexpr (kFunction == Function::kSigmoid) return sigmoid_of(x);
+  if constexpr (kFunction == Function::kSwish) return swish_of(x);
+  if constexpr (kFunction == Function::kTanh) return tanh_of(x);
+  if constexpr (kFunction == Function::kGelu) {
+    const Vec half = hn::Mul(x, constant(0.5f));
+    return hn::MulAdd(half, erf_of(hn::Mul(x, constant(0.70710678f))), half);
+  }
   if constexpr (kFunction == Function::kGeluTanh) {
     const Vec half = hn::Mul(x, constant(0.5f));
     const Vec cubed = hn::Mul(hn::Mul(x, x), hn::Mul(x, constant(0.044715f)));
@@ -61,14 +69,19 @@ void apply_form(Function function, const float* in, float* out, int64_t count) {
       return run<Function::kSqrt>(in, out, count);
     case Function::kRsqrt:
       return run<Function::kRsqrt>(in, out, count);
+    case Function::kGelu:
+      return run<Function::kGelu>(in, out, count);
     case Function::kGeluTanh:
       return run<Function::kGeluTanh>(in, out, count);
+    case Function::kHardswish:
+      return run<Function::kHardswish>(in, out, count);
+    case Function::kSigmoid:
+      return run<Function::kSigmoid>(in, out, count);
+    case Function::kSwish:
+      return run<Function::kSwish>(in, out, count);
+    case Function::kTanh:
+      return run<Function::kTanh>(in, out, count);
   }
-}
-
-void swish_form(const float* in, float* out, int64_t count) {
-  for_vectors(count, [=](int64_t i, int64_t n)
-                         HWY_ATTR { store_count(swish_of(load_count(in + i, n)), out + i, n); });
 }
 
 void add_clamped_form(const float* a, const float* b, float low, float high, float* out,
@@ -102,7 +115,6 @@ namespace taper::optimized {
 namespace {
 
 using Apply = void (*)(Function, const float*, float*, int64_t);
-using Unary = void (*)(const float*, float*, int64_t);
 using ScaleRows = void (*)(const float*, int64_t, int64_t, const float*, const float*, float, float,
                            float*);
 using AddClamped = void (*)(const float*, const float*, float, float, float*, int64_t);
@@ -111,10 +123,6 @@ using AddClamped = void (*)(const float*, const float*, float, float, float*, in
 
 void apply(Function function, const float* in, float* out, int64_t count) {
   TAPER_CHOOSE(Apply, apply_form)(function, in, out, count);
-}
-
-void swish(const float* in, float* out, int64_t count) {
-  TAPER_CHOOSE(Unary, swish_form)(in, out, count);
 }
 
 void scale_rows(const float* in, int64_t rows, int64_t width, const float* scale,

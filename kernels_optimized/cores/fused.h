@@ -9,12 +9,22 @@
 
 namespace taper::optimized {
 
-// Functions that XNNPACK computes one element at a time.
-enum class Function : uint8_t { kExp, kLog, kSin, kCos, kSqrt, kRsqrt, kGeluTanh };
+// Functions of one element. kSwish is x * sigmoid(x).
+enum class Function : uint8_t {
+  kExp,
+  kLog,
+  kSin,
+  kCos,
+  kSqrt,
+  kRsqrt,
+  kGelu,
+  kGeluTanh,
+  kHardswish,
+  kSigmoid,
+  kSwish,
+  kTanh
+};
 void apply(Function function, const float* in, float* out, int64_t count);
-
-// out = in * sigmoid(in)
-void swish(const float* in, float* out, int64_t count);
 
 // out = clamp(in * scale + shift, low, high), for rows of `width` elements; scale and shift have
 // `width` entries, which all rows share.

@@ -25,28 +25,56 @@ void at_each_level(Check check) {
   limit_level(Level::kAvx512);
 }
 
-TEST(Fused, Swish) {
+using OfDouble = double (*)(double);
+
+// -100 to 100 in small steps.
+std::vector<float> many_numbers() {
   std::vector<float> x;
   for (int i = -2000; i <= 2000; ++i) x.push_back(static_cast<float>(i) / 20);
+  return x;
+}
+
+// The error is at most 4e-7 of the result, or `absolute` if that is more.
+void expect_function(Function function, double absolute, OfDouble expected) {
+  const std::vector<float> x = many_numbers();
   at_each_level([&] {
     std::vector<float> y(x.size() + 1, 7);
-    swish(x.data(), y.data(), static_cast<int64_t>(x.size()));
+    apply(function, x.data(), y.data(), static_cast<int64_t>(x.size()));
     for (size_t i = 0; i < x.size(); ++i) {
-      const double v = static_cast<double>(x[i]), want = v / (1 + std::exp(-v));
-      ASSERT_NEAR(y[i], want, 1e-35 + 4e-7 * std::abs(want)) << v;
+      const double v = static_cast<double>(x[i]), want = expected(v);
+      ASSERT_NEAR(y[i], want, absolute + 4e-7 * std::abs(want)) << v;
     }
     EXPECT_EQ(y.back(), 7);
   });
 }
 
-TEST(Fused, SwishOfNanAndInfinity) {
+double hardswish(double v) { return v * std::fmin(std::fmax(v + 3, 0), 6) / 6; }
+double gelu(double v) { return 0.5 * v * std::erfc(-v / std::sqrt(2.0)); }
+
+TEST(Fused, FunctionsOfEachElement) {
+  expect_function(Function::kSwish, 1e-35, [](double v) { return v / (1 + std::exp(-v)); });
+  expect_function(Function::kSigmoid, 1e-37, [](double v) { return 1 / (1 + std::exp(-v)); });
+  expect_function(Function::kHardswish, 4e-7, hardswish);
+  expect_function(Function::kGelu, 1e-6, gelu);
+  expect_function(Function::kTanh, 1e-7, [](double v) { return std::tanh(v); });
+}
+
+TEST(Fused, FunctionsOfNanAndInfinity) {
   const float x[] = {std::nanf(""), kInfinity, -kInfinity};
   at_each_level([&] {
     float y[3];
-    swish(x, y, 3);
+    apply(Function::kSwish, x, y, 3);
     EXPECT_TRUE(std::isnan(y[0]));
     EXPECT_EQ(y[1], kInfinity);
     EXPECT_TRUE(std::isnan(y[2]));  // -infinity * 0, as in PyTorch.
+    apply(Function::kSigmoid, x, y, 3);
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_EQ(y[1], 1);
+    EXPECT_EQ(y[2], 0);
+    apply(Function::kHardswish, x, y, 3);
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_EQ(y[1], kInfinity);
+    EXPECT_TRUE(std::isnan(y[2]));
   });
 }
 

@@ -59,11 +59,6 @@ HWY_INLINE Vec exp_of(Vec x) {
   return hn::IfThenZeroElse(vanishes, hn::Mul(polynomial(r, kExpP), power));
 }
 
-HWY_INLINE Vec sigmoid_of(Vec x) {
-  const Vec one = constant(1);
-  return hn::Div(one, hn::Add(one, exp_of(hn::Neg(x))));
-}
-
 template <size_t kP, size_t kQ>
 HWY_INLINE Vec odd_ratio(Vec x, float limit, const float (&p)[kP], const float (&q)[kQ]) {
   const Vec y = at_most(at_least(x, constant(-limit)), constant(limit));
@@ -90,12 +85,39 @@ HWY_INLINE Vec reciprocal(Vec x) {
   return hn::Mul(guess, hn::NegMulAdd(x, guess, constant(2)));
 }
 
+// x * min(max(x + 3, 0), 6) / 6
+HWY_INLINE Vec hardswish_of(Vec x) {
+  const Vec gate = at_most(at_least(hn::Add(x, constant(3)), constant(0)), constant(6));
+  return hn::Mul(hn::Mul(x, constant(1.0f / 6)), gate);
+}
+
+// e^r for |r| <= ln(2) / 2, within 0.7 units in the last place; r^5 first.
+constexpr float kNearExpP[] = {0.00829765480f, 0.0419153832f, 0.166675746f,
+                               0.499988943f,   0.999999702f,  1.00000012f};
+
+// Below this number e^-x is too large for reciprocal(); 1 / (1 + e^-x) then counts as 0.
+constexpr float kSigmoidVanishes = -87;
+
+// 1 + e^-x, with x not below kSigmoidVanishes, in few instructions: the cost of many activations.
+HWY_INLINE Vec one_and_exp(Vec x) {
+  const hn::RebindToUnsigned<Tag> bits;
+  constexpr float kRound = 12583039.0f;  // 1.5 * 2^23 + 127: the low bits become those of 2^n.
+  const Vec y = at_most(at_least(x, constant(kSigmoidVanishes)), constant(-kSigmoidVanishes));
+  const Vec shifted = hn::NegMulAdd(y, constant(portable::kLog2E), constant(kRound));
+  const Vec n = hn::Sub(shifted, constant(kRound));
+  const Vec r = hn::NegMulSub(n, constant(0.693147182f), y);  // -y - n ln(2)
+  const Vec power = hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
+  return hn::MulAdd(polynomial(r, kNearExpP), power, constant(1));
+}
+
+HWY_INLINE Vec sigmoid_of(Vec x) {
+  const auto vanishes = hn::Lt(x, constant(kSigmoidVanishes));
+  return hn::IfThenZeroElse(vanishes, hn::Div(constant(1), one_and_exp(x)));
+}
+
 HWY_INLINE Vec swish_of(Vec x) {
-  // exp(87) is below 2^126. Below -87 the result is at most 1 / exp(87) and counts as 0.
-  const auto vanishes = hn::Lt(x, constant(-87));
-  const Vec power = exp_of(hn::Neg(at_least(x, constant(-87))));
-  const Vec share = reciprocal(hn::Add(constant(1), power));
-  return hn::Mul(x, hn::IfThenZeroElse(vanishes, share));
+  const auto vanishes = hn::Lt(x, constant(kSigmoidVanishes));
+  return hn::Mul(x, hn::IfThenZeroElse(vanishes, reciprocal(one_and_exp(x))));
 }
 
 // ln(m) = f - f^2 / 2 + f^3 * P(f) with f = m - 1, for m between the roots of 1/2 and 2.

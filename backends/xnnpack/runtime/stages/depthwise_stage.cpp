@@ -38,12 +38,16 @@ bool DepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values,
          optimized::has_depthwise(window.step_across);
 }
 
-DepthwiseStage::DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, bool is_swish,
-                               uint32_t output, pthreadpool_t pool)
-    : node_(node), output_(output), pool_(pool) {
+DepthwiseStage::DepthwiseStage(const XnnNode& node, Span<const XnnValue> values,
+                               const Fusion& epilogue, pthreadpool_t pool)
+    : node_(node), output_(epilogue.nodes > 0 ? epilogue.output : node.output), pool_(pool) {
   data_.filter = floats_of(input(node, values, 1));
   if (node.inputs[2] != kNone) data_.bias = floats_of(input(node, values, 2));
-  data_.is_swish = is_swish;
+  if (epilogue.nodes > 0) {
+    data_.activation = epilogue.function == optimized::Function::kSwish
+                           ? optimized::DepthwiseActivation::kSwish
+                           : optimized::DepthwiseActivation::kHardswish;
+  }
   data_.min = node.min;
   data_.max = node.max;
 }

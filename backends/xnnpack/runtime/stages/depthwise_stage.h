@@ -1,8 +1,9 @@
-// A stage for a depthwise convolution, and the swish after it if there is one.
+// A stage for a depthwise convolution, and the swish or hardswish after it if there is one.
 // kernels_optimized/cores/depthwise.h reads each pixel once; XNNPACK reads it for every window.
 
 #pragma once
 
+#include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "kernels_optimized/cores/depthwise.h"
 
@@ -14,9 +15,8 @@ class DepthwiseStage final : public Stage {
   // `in_half` XNNPACK would compute it in float16.
   static bool is_better(const XnnNode& node, Span<const XnnValue> values, bool in_half);
 
-  // `output` is the result of the node or of the swish. The node and its constants must live as
-  // long as this.
-  DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, bool is_swish, uint32_t output,
+  // `epilogue` is the swish or hardswish. The node and its constants must live as long as this.
+  DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, const Fusion& epilogue,
                  pthreadpool_t pool);
 
   Status reshape(Span<const XnnValue> values) override;

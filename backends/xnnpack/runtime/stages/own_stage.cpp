@@ -11,6 +11,7 @@
 #include "backends/xnnpack/runtime/stages/bytes/byte_depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/bytes/byte_planes_stage.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 #include "backends/xnnpack/runtime/stages/hand_over.h"
@@ -39,7 +40,12 @@ OwnPart find_planes(OwnPart::Kind kind, const Subgraph& graph, Span<const uint32
                     size_t first, uint64_t& spare_bytes) {
   const size_t count = PlaneStage::count(graph, uses, first);
   if (count == 0) return {};
-  return take_nodes(kind, count, PlaneStage::extra_bytes(graph, first, count), spare_bytes);
+  OwnPart part = take_nodes(kind, count, PlaneStage::extra_bytes(graph, first, count), spare_bytes);
+  const Fusion next = find_epilogue(graph, uses, first + count - 1);
+  if (part.nodes == 0 || next.kind != Fusion::Kind::kFunction) return part;
+  part.fusion = next;
+  part.nodes += next.nodes;
+  return part;
 }
 
 OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
@@ -72,11 +78,12 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   OwnPart part;
   part.kind = OwnPart::Kind::kDepthwise;
   part.nodes = 1;
-  if (has_bounds(node) || first + 1 == graph.nodes().size()) return part;
-  const Fusion next = find_fusion(graph, uses, first + 1);
-  // Only the swish may read it: once if it is one node, twice if it is a sigmoid and a product.
-  const bool is_alone = uses[node.output] == next.nodes;
-  if (next.kind == Fusion::Kind::kSwish && next.inputs[0] == node.output && is_alone) {
+  if (has_bounds(node)) return part;
+  const Fusion next = find_epilogue(graph, uses, first);
+  const bool is_swish =
+      next.kind == Fusion::Kind::kFunction && (next.function == optimized::Function::kSwish ||
+                                               next.function == optimized::Function::kHardswish);
+  if (is_swish) {
     part.fusion = next;
     part.nodes += next.nodes;
   }
@@ -144,7 +151,12 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
   part.nodes = part.fusion.nodes;
-  if (part.nodes > 0) part.kind = OwnPart::Kind::kFusion;
+  if (part.nodes > 0) {
+    part.kind = Kind::kFusion;
+  } else if (!in_half) {
+    const Fusion epilogue = find_epilogue(graph, uses, first);
+    if (epilogue.nodes > 0 && has_tiles(node, values, epilogue)) part.fusion = epilogue;
+  }
   return part;
 }
 
@@ -156,7 +168,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   const pthreadpool_t pool = pool_for(graph, first, first + part.nodes, shared);
   Status status;
   if (part.kind == OwnPart::Kind::kPlanes) {
-    status = build<PlanesStage>(stage, graph, first, part.nodes, pool);
+    const size_t nodes = part.nodes - part.fusion.nodes;
+    status = build<PlanesStage>(stage, graph, first, nodes, part.fusion, pool);
   } else if (part.kind == OwnPart::Kind::kBytePlanes) {
     status = build<BytePlanesStage>(stage, graph, first, part.nodes, pool);
   } else if (part.kind == OwnPart::Kind::kWinograd) {
@@ -164,9 +177,7 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   } else if (part.kind == OwnPart::Kind::kTaps) {
     status = build<TapsStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kDepthwise) {
-    const bool is_swish = part.fusion.nodes > 0;
-    const uint32_t output = is_swish ? part.fusion.output : node.output;
-    stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, pool));
+    stage.reset(new (std::nothrow) DepthwiseStage(node, values, part.fusion, pool));
   } else if (part.kind == OwnPart::Kind::kByteDepthwise) {
     status = build<ByteDepthwiseStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kGrouped) {

@@ -12,7 +12,8 @@
 
 namespace taper::xnnpack {
 
-// Consecutive nodes that one of our stages computes. `nodes` is 0 if there is no such stage.
+// Consecutive nodes that one of our stages computes. `nodes` is 0 if there is no such stage, and
+// XNNPACK computes the node.
 struct OwnPart {
   enum class Kind : uint8_t {
     kNone,
@@ -36,8 +37,8 @@ struct OwnPart {
   size_t nodes = 0;
   uint32_t tile = 0;   // The tile of kWinograd.
   VolumeNodes volume;  // What kWinograd reads slices of, if its `count` is not 0.
-  // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
-  // kImageNorm, kMove and kTable.
+  // The function of kFusion; what follows kPlanes, kDepthwise or, for kNone, XNNPACK's product, if
+  // there is something; the input and output of kImageNorm, kMove and kTable.
   Fusion fusion;
   AttentionNodes attention;
 };

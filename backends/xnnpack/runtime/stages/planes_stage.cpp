@@ -64,11 +64,13 @@ uint64_t PlanesStage::extra_bytes(const Subgraph& graph, size_t first, size_t co
   return static_cast<uint64_t>(optimized::planes_filter_size(shape)) * sizeof(float);
 }
 
-Status PlanesStage::build(const Subgraph& graph, size_t first, size_t count, pthreadpool_t pool) {
+Status PlanesStage::build(const Subgraph& graph, size_t first, size_t count, const Fusion& epilogue,
+                          pthreadpool_t pool) {
   const Span<const XnnValue> values = graph.values();
   const XnnNode& convolution = graph.nodes()[first + count - 1];
   image_ = graph.nodes()[first].inputs[0];
   node_ = &convolution;
+  epilogue_ = epilogue;
   pool_ = pool;
   shape_ = shape_of(convolution, values);
   TAPER_TRY(make_filters(optimized::planes_filter_size(shape_), filter_));
@@ -92,7 +94,7 @@ uint64_t PlanesStage::scratch_bytes() const {
 
 Status PlanesStage::bind(Span<void* const> places, void* scratch) {
   data_.image = static_cast<const float*>(places[image_]);
-  data_.out = static_cast<float*>(places[node_->output]);
+  data_.out = static_cast<float*>(places[epilogue_.nodes > 0 ? epilogue_.output : node_->output]);
   panels_ = static_cast<float*>(scratch);
   return {};
 }
@@ -102,6 +104,10 @@ void PlanesStage::run_row(void* stage, size_t thread, size_t row) {
   const auto panel = static_cast<size_t>(optimized::planes_panel_size(self.shape_));
   optimized::planes(self.shape_, self.data_, static_cast<int64_t>(row),
                     self.panels_ + thread * panel);
+  if (self.epilogue_.nodes == 0) return;
+  const int64_t count = self.shape_.out_width * self.shape_.out_channels;
+  float* results = self.data_.out + static_cast<int64_t>(row) * count;
+  compute_elements(self.epilogue_, results, nullptr, results, count);
 }
 
 Status PlanesStage::run() {

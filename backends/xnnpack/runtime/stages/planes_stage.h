@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "kernels_optimized/cores/planes.h"
 
@@ -24,8 +25,9 @@ class PlanesStage final : public Stage {
   // The memory that build() needs for so many nodes in addition to what XNNPACK would need.
   static uint64_t extra_bytes(const Subgraph& graph, size_t first, size_t count);
 
-  // The graph must live as long as this.
-  Status build(const Subgraph& graph, size_t first, size_t count, pthreadpool_t pool);
+  // `epilogue` is a function of each result. The graph must live as long as this.
+  Status build(const Subgraph& graph, size_t first, size_t count, const Fusion& epilogue,
+               pthreadpool_t pool);
 
   Status reshape(Span<const XnnValue> values) override;
   uint64_t scratch_bytes() const override;
@@ -37,6 +39,7 @@ class PlanesStage final : public Stage {
 
   uint32_t image_ = kNone;  // The value with the planes.
   const XnnNode* node_ = nullptr;
+  Fusion epilogue_;
   pthreadpool_t pool_ = nullptr;
   OwnFilters filter_;
   optimized::PlanesShape shape_;

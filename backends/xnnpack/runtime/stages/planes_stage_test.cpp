@@ -19,20 +19,23 @@ using wire::NodeContent;
 constexpr uint32_t kSize = 48, kOuts = 20;
 
 // y = max(0, conv(x)) with a window of 3 x 3, a padding of 1 and a step of 2, of planes that are
-// transposed before it, or of one channel.
+// transposed before it, or of one channel; or the hardswish of that.
 struct Model {
   uint32_t channels;
   Floats filter, bias;
   PayloadBuilder p;
+  bool has_hardswish;
 
-  explicit Model(uint32_t channels, bool is_read_twice = false)
+  explicit Model(uint32_t channels, bool is_read_twice = false, bool has_hardswish = false)
       : channels(channels),
         filter(some_numbers(size_t{kOuts} * 9 * channels, 31, 1)),
-        bias(some_numbers(kOuts, 7, 1)) {
+        bias(some_numbers(kOuts, 7, 1)),
+        has_hardswish(has_hardswish) {
     const Sizes pixels = {1, kSize, kSize, channels};
     const bool is_moved = channels > 1;
     uint32_t image = p.input(is_moved ? Sizes{1, channels, kSize, kSize} : pixels);
-    const uint32_t y = p.output({1, kSize / 2, kSize / 2, kOuts});
+    const Sizes results = {1, kSize / 2, kSize / 2, kOuts};
+    const uint32_t y = p.output(results), made = has_hardswish ? p.inner(results) : y;
     if (is_moved) {
       const uint32_t moved = is_read_twice ? p.output(pixels) : p.inner(pixels);
       const auto perm = p.fbb.CreateVector<uint32_t>({0, 2, 3, 1});
@@ -44,8 +47,9 @@ struct Model {
     const uint32_t biases = p.constant({kOuts}, bias);
     PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(1);
     windows.step = 2;
-    p.convolved(image, weights, biases, y, windows);
+    p.convolved(image, weights, biases, made, windows);
     p.nodes.back().range = {0.f, 1e30f};
+    if (has_hardswish) p.unary(NodeContent::Hardswish, made, y);
   }
 
   // `x` is in planes.
@@ -59,7 +63,8 @@ struct Model {
       sum += static_cast<double>(x[static_cast<size_t>((c * height + y) * width + z)]) *
              static_cast<double>(filter[o * 9 * channels + t]);
     }
-    return std::fmax(sum, 0);
+    sum = std::fmax(sum, 0);
+    return has_hardswish ? sum * std::fmin(sum + 3, 6) / 6 : sum;
   }
 
   void expect_right(Loaded& loaded, uint32_t height, uint32_t width) const {
@@ -86,7 +91,7 @@ TEST(PlanesStage, ComputesImagesOfAnySizeWithTheTransposeBefore) {
   for (const uint32_t channels : {3u, 4u, 1u}) {
     for (const uint32_t threads : {1u, 2u}) {
       SCOPED_TRACE(testing::Message() << channels << " channels, " << threads << " threads");
-      Model model(channels);
+      Model model(channels, false, threads == 2);
       Loaded loaded(model.p.finish(), on_threads(threads));
       ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
       model.expect_right(loaded, kSize, kSize);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/xnnpack/library/epilogue.h"
 #include "backends/xnnpack/library/placed_workspace.h"
 #include "backends/xnnpack/library/profiled_nodes.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
@@ -52,32 +53,42 @@ xnn_datatype xnn_type(DataType type) {
   }
 }
 
-// Visits every value that one of the nodes reads or writes, some more than once.
+}  // namespace
+
+// Visits the nodes that XNNPACK computes, without those of epilogues, by number.
 template <typename Visit>
-void visit_values(const Subgraph& graph, size_t first, size_t last, Visit visit) {
-  for (size_t n = first; n < last; ++n) {
-    const XnnNode& node = graph.nodes()[n];
-    if (!node.is_needed) continue;
-    for (uint32_t id : node.inputs) {
-      if (id != kNone) visit(id, false);
-    }
-    visit(node.output, true);
+void Segment::visit_nodes(Visit visit) const {
+  for (size_t n = first_; n < last_; n += 1 + epilogues_[n].nodes) {
+    if (graph_->nodes()[n].is_needed) visit(n);
   }
 }
 
-}  // namespace
+// Visits every value that one of these reads or writes, some more than once.
+template <typename Visit>
+void Segment::visit_values(Visit visit) const {
+  visit_nodes([&](size_t n) {
+    const XnnNode& node = graph_->nodes()[n];
+    const Fusion& epilogue = epilogues_[n];
+    for (uint32_t id : node.inputs) {
+      if (id != kNone) visit(id, false);
+    }
+    if (epilogue.inputs[1] != kNone) visit(epilogue.inputs[1], false);
+    visit(epilogue.nodes > 0 ? epilogue.output : node.output, true);
+  });
+}
 
 Segment::~Segment() {
   if (runtime_ != nullptr) xnn_delete_runtime(runtime_);
   if (workspace_ != nullptr) xnn_release_workspace(workspace_);
 }
 
-Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Shared& shared,
-                      bool in_half) {
+Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Fusion* epilogues,
+                      const Shared& shared, bool in_half) {
   graph_ = &graph;
   first_ = first;
   last_ = last;
-  TAPER_TRY(find_externals(graph, first, last));
+  epilogues_ = epilogues;
+  TAPER_TRY(find_externals());
   if (shared.profiler != nullptr) node_ends_ = make_array<uint32_t>(last - first);
   TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
                       "there is no memory for the workspace"));
@@ -102,16 +113,16 @@ Status Segment::create(const Shared& shared, uint32_t flags) {
 }
 
 // Numbers external values in the order of their first use; xnn_id holds the number meanwhile.
-Status Segment::find_externals(const Subgraph& graph, size_t first, size_t last) {
-  const Span<XnnValue> values = graph.values();
-  visit_values(graph, first, last, [&](uint32_t id, bool) {
+Status Segment::find_externals() {
+  const Span<XnnValue> values = graph_->values();
+  visit_values([&](uint32_t id, bool) {
     if (!values[id].is_shared || values[id].xnn_id != kNone) return;
     values[id].xnn_id = static_cast<uint32_t>(external_count_++);
   });
   externals_ = make_array<External>(external_count_);
   bound_ = make_array<xnn_external_value>(external_count_);
   const bool has_memory = externals_ != nullptr && bound_ != nullptr;
-  visit_values(graph, first, last, [&](uint32_t id, bool is_result) {
+  visit_values([&](uint32_t id, bool is_result) {
     const uint32_t place = values[id].xnn_id;
     if (!has_memory || !values[id].is_shared) return;
     externals_[place].id = id;
@@ -124,29 +135,41 @@ Status Segment::find_externals(const Subgraph& graph, size_t first, size_t last)
 }
 
 Status Segment::define(xnn_subgraph_t subgraph, bool in_half) {
-  const Subgraph& graph = *graph_;
-  const Span<XnnValue> values = graph.values();
+  const Span<XnnValue> values = graph_->values();
   Status status;
   for (uint32_t place = 0; place < external_count_; ++place) {
     XnnValue& value = values[externals_[place].id];
     TAPER_TRY(define_value(subgraph, place, value));
   }
-  visit_values(graph, first_, last_, [&](uint32_t id, bool) {
+  visit_values([&](uint32_t id, bool) {
     if (!status.ok() || values[id].xnn_id != kNone) return;
     status = define_value(subgraph, XNN_INVALID_VALUE_ID, values[id]);
   });
-  TAPER_TRY(status);
   uint32_t conversions = 0;
-  for (size_t n = first_; n < last_; ++n) {
-    const XnnNode& node = graph.nodes()[n];
-    if (!node.is_needed) continue;
-    TAPER_TRY(status_of(node.kind->define(subgraph, node, values),
-                        "XNNPACK refuses a node of the graph"));
-    if (node_ends_ == nullptr) continue;
+  visit_nodes([&](size_t n) {
+    if (!status.ok()) return;
+    status = define_node(subgraph, n);
+    if (node_ends_ == nullptr) return;
     if (in_half) conversions += conversions_of(n);
     node_ends_[n - first_] = taper_defined_nodes(subgraph) + conversions;
+  });
+  return status;
+}
+
+Status Segment::define_node(xnn_subgraph_t subgraph, size_t n) const {
+  const XnnNode& node = graph_->nodes()[n];
+  const Span<XnnValue> values = graph_->values();
+  const Fusion& epilogue = epilogues_[n];
+  // The node computes what its epilogue then changes in place.
+  if (epilogue.nodes > 0) values[node.output].xnn_id = values[epilogue.output].xnn_id;
+  xnn_status status = node.kind->define(subgraph, node, values);
+  if (status == xnn_status_success && epilogue.nodes > 0) {
+    taper_epilogue tiles = {};
+    tiles.apply = finish_tile;
+    tiles.context = &epilogue;
+    status = taper_define_epilogue(subgraph, &tiles, id_of(epilogue.inputs[1], values));
   }
-  return {};
+  return status_of(status, "XNNPACK refuses a node of the graph");
 }
 
 // How many nodes XNNPACK puts before and after a node in float16: one for each operand that is
@@ -209,6 +232,14 @@ Status Segment::reshape(Span<const XnnValue> values) {
     TAPER_TRY(status_of(xnn_reshape_external_value(runtime_, place, shape.rank, shape.sizes),
                         "XNNPACK refuses the sizes of an input"));
   }
+  Status status;
+  visit_nodes([&](size_t n) {
+    const Fusion& epilogue = epilogues_[n];
+    if (epilogue.inputs[1] == kNone) return;
+    if (values[epilogue.inputs[1]].shape == values[epilogue.output].shape) return;
+    status = refuse("the shapes of a sum differ, but were equal when the graph was loaded");
+  });
+  TAPER_TRY(status);
   is_bound_ = false;
   return status_of(xnn_reshape_runtime(runtime_), "XNNPACK cannot run the graph at these sizes");
 }
@@ -233,11 +264,12 @@ Status Segment::bind(Span<void* const> places, void* scratch) {
 
 // The node of ours that node `number` of XNNPACK's graph is a part of. Null if it is not known.
 const XnnNode* Segment::node_of(uint32_t number) const {
-  if (node_ends_ == nullptr) return nullptr;
-  for (size_t n = first_; n < last_; ++n) {
-    if (graph_->nodes()[n].is_needed && number < node_ends_[n - first_]) return &graph_->nodes()[n];
-  }
-  return nullptr;
+  const XnnNode* found = nullptr;
+  if (node_ends_ == nullptr) return found;
+  visit_nodes([&](size_t n) {
+    if (found == nullptr && number < node_ends_[n - first_]) found = &graph_->nodes()[n];
+  });
+  return found;
 }
 
 bool Segment::tell_steps(NodeTimes& times) const {
@@ -266,7 +298,8 @@ bool Segment::tell_steps(NodeTimes& times) const {
     if (is_part) {
       times.add_part(*node, name, nodes[i].seconds);
     } else {
-      times.add({node, node != nullptr ? size_t{1} : size_t{0}}, name, nodes[i].seconds);
+      const size_t own = node != nullptr ? 1 + epilogues_[node - graph_->nodes().data()].nodes : 0;
+      times.add({node, own}, name, nodes[i].seconds);
     }
     name += std::strlen(name) + 1;
   }

@@ -33,14 +33,6 @@ Status no_memory() {
                 "there is no memory for the stages of the XNNPACK graph");
 }
 
-Status make_segment(const Subgraph& graph, size_t first, size_t last, const Shared& shared,
-                    bool in_half, std::unique_ptr<Stage>& stage) {
-  auto* made = new (std::nothrow) Segment();
-  if (made == nullptr) return no_memory();
-  stage.reset(made);
-  return made->build(graph, first, last, shared, in_half);
-}
-
 // Whether the node has to be a part, since XNNPACK has no such node.
 bool is_always_part(const XnnNode& node) {
   return is_open_reshape(node) || node.content_type == wire::NodeContent::ByteTable;
@@ -82,6 +74,7 @@ Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
                       std::unique_ptr<Stage>&) {
   return {};
 }
+void finish_tile(const void*, void*, const void*, size_t, size_t, size_t) {}
 #endif
 
 Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared) {
@@ -106,7 +99,10 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   for (size_t p = 0; p < part_count_; ++p) {
     const Part& part = parts_[p];
     if (part.own.kind == OwnPart::Kind::kNone) {
-      TAPER_TRY(make_segment(graph, part.first, part.last, shared, part.in_half, stages_[p]));
+      auto* made = new (std::nothrow) Segment();
+      if (made == nullptr) return no_memory();
+      stages_[p].reset(made);
+      TAPER_TRY(made->build(graph, part.first, part.last, epilogues_.get(), shared, part.in_half));
     } else {
       TAPER_TRY(make_own_or_move(graph, part.first, part.own, shared, stages_[p]));
     }
@@ -182,13 +178,15 @@ Status Stages::split_moves(Span<const uint32_t> uses) {
 
 Status Stages::cut(Cut how, uint64_t spare_bytes) {
   parts_ = make_array<Part>(std::min(kMostPartsAtAll, graph_->nodes().size()));
+  epilogues_ = make_array<Fusion>(graph_->nodes().size());
   const auto uses = count_uses();
-  if (parts_ == nullptr || uses == nullptr) return no_memory();
+  if (parts_ == nullptr || epilogues_ == nullptr || uses == nullptr) return no_memory();
   part_count_ = 0;
   const size_t count = graph_->nodes().size();
   for (size_t n = 0; n < count;) {
     const bool is_needed = graph_->nodes()[n].is_needed;
     const Part part = next_part(how, n, {uses.get(), graph_->values().size()}, spare_bytes);
+    if (part.own.kind == OwnPart::Kind::kNone) epilogues_[n] = part.own.fusion;
     n = part.last;
     if (!is_needed) continue;
     if (part_count_ > 0 && are_one(parts_[part_count_ - 1], part)) {
@@ -215,7 +213,8 @@ Stages::Part Stages::next_part(Cut how, size_t n, Span<const uint32_t> uses,
     part.own = part_of(node);
   } else if (how != Cut::kWhole && part_count_ + 2 < kMostParts) {
     part.own = find_own_part(*graph_, uses, n, in_half_, in_bfloat_, spare_bytes);
-    part.last = n + std::max(size_t{1}, part.own.nodes);
+    const bool is_own = part.own.nodes > 0;
+    part.last = n + (is_own ? part.own.nodes : 1 + part.own.fusion.nodes);
     part.in_half = in_half_ && part.own.nodes == 0 && may_be_in_half(node, graph_->values());
   }
   return part;

@@ -82,6 +82,7 @@ class Stages {
   Profiler* profiler_ = nullptr;
   bool in_half_ = false, in_bfloat_ = false;
   std::unique_ptr<Part[]> parts_;
+  std::unique_ptr<Fusion[]> epilogues_;  // For each node: what XNNPACK computes with it.
   std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
   size_t part_count_ = 0;
   // One for each shared value, in the order of the values; then one for each stage.

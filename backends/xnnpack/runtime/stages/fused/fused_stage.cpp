@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 #include "kernels_optimized/cores/norm.h"
 
 namespace taper::xnnpack {
@@ -72,17 +73,15 @@ void FusedStage::run_rows(void* stage, size_t begin, size_t count) {
     case Fusion::Kind::kNone:
     case Fusion::Kind::kSoftmax:
       return;
-    case Fusion::Kind::kSwish:
-      return optimized::swish(in, out, static_cast<int64_t>(elements));
     case Fusion::Kind::kSum:
-      return optimized::add_clamped(in, self.inputs_[1] + first, fusion.min, fusion.max, out,
-                                    static_cast<int64_t>(elements));
+      return compute_elements(fusion, in, self.inputs_[1] + first, out,
+                              static_cast<int64_t>(elements));
     case Fusion::Kind::kScale:
       return optimized::scale_rows(in, static_cast<int64_t>(count),
                                    static_cast<int64_t>(self.width_), fusion.weight, fusion.bias,
                                    fusion.min, fusion.max, out);
     case Fusion::Kind::kFunction:
-      return optimized::apply(fusion.function, in, out, static_cast<int64_t>(elements));
+      return compute_elements(fusion, in, nullptr, out, static_cast<int64_t>(elements));
     case Fusion::Kind::kNorm:
     case Fusion::Kind::kRms: {
       optimized::NormRows rows;

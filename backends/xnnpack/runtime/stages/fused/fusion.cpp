@@ -67,8 +67,13 @@ Fusion function(Fusion fusion, const XnnNode& node, optimized::Function function
   return fusion;
 }
 
-// The function that a single node computes, if we have one.
-Fusion function_of(const XnnNode& node, Span<const XnnValue> values) {
+bool is_computed(const XnnValue& value) {
+  return value.data == nullptr && value.type == wire::DataType::FP32;
+}
+
+}  // namespace
+
+Fusion fusion_of(const XnnNode& node, Span<const XnnValue> values) {
   if (!node.is_needed || values[node.output].type != wire::DataType::FP32) return {};
   Fusion fusion;
   fusion.nodes = 1;
@@ -78,8 +83,7 @@ Fusion function_of(const XnnNode& node, Span<const XnnValue> values) {
   fusion.max = node.max;
   switch (node.content_type) {
     case NodeContent::Swish:
-      fusion.kind = Fusion::Kind::kSwish;
-      return fusion;
+      return function(fusion, node, optimized::Function::kSwish);
     case NodeContent::LayerNorm:
     case NodeContent::RmsNorm:
       return norm_of_rows(fusion, node, values);
@@ -110,14 +114,8 @@ Fusion function_of(const XnnNode& node, Span<const XnnValue> values) {
   }
 }
 
-bool is_computed(const XnnValue& value) {
-  return value.data == nullptr && value.type == wire::DataType::FP32;
-}
-
-}  // namespace
-
 Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
-  Fusion fusion = function_of(graph.nodes()[first], graph.values());
+  Fusion fusion = fusion_of(graph.nodes()[first], graph.values());
   if (!graph.is_taper()) {
     const Fusion pattern = find_pattern(graph, uses, first);
     if (pattern.nodes > 0) fusion = pattern;

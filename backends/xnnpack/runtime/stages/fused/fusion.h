@@ -12,13 +12,12 @@ namespace taper::xnnpack {
 struct Fusion {
   enum class Kind : uint8_t {
     kNone,
-    kSwish,    // x * sigmoid(x)
     kNorm,     // (x - mean) / sqrt(variance + eps) * weight + bias, row by row
     kRms,      // The same without subtracting the mean.
     kScale,    // x * weight + bias, clamped, per element of the last dimension: a batch norm.
     kSum,      // a + b, clamped; both have the same shape.
     kSoftmax,  // Along any dimension; XNNPACK would transpose the tensor twice.
-    kFunction  // e^x and others that XNNPACK computes one element at a time.
+    kFunction  // Of each element: x * sigmoid(x), e^x and others.
   };
   Kind kind = Kind::kNone;
   optimized::Function function = optimized::Function::kExp;
@@ -40,6 +39,9 @@ struct Fusion {
 // The function that starts with a node, if there is one and it pays for a stage. `uses` is the
 // number of reads of each value, or more if it is an argument.
 Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
+
+// The function that a single node computes, if we have one, however small it is.
+Fusion fusion_of(const XnnNode& node, Span<const XnnValue> values);
 
 // The elements of a channel of [images, channels, ...].
 inline uint64_t area_of(const Shape& image) {

@@ -68,7 +68,8 @@ Fusion find_swish(Reader nodes) {
   const uint32_t x = share->inputs[0];
   if (Reader::other(product, share->output) != x) return {};
   Fusion fusion;
-  fusion.kind = Fusion::Kind::kSwish;
+  fusion.kind = Fusion::Kind::kFunction;
+  fusion.function = optimized::Function::kSwish;
   fusion.nodes = nodes.taken();
   fusion.inputs[0] = x;
   fusion.output = product->output;
