@@ -27,9 +27,10 @@ struct taper_epilogue {
 };
 
 // Gives the node that was defined last an epilogue. `addends`: a tensor of the shape of its result
-// that is computed before the node, or XNN_INVALID_VALUE_ID. The node is a layer or convolution without groups, whose filter is constant and, where there are
-// addends, has a bias. The context must outlive the runtime. XNNPACK refuses to create a runtime if
-// another micro-kernel than one of products would compute the node.
+// that is computed before the node, or XNN_INVALID_VALUE_ID. The node is a layer or convolution
+// without groups, whose filter is constant and, where there are addends, has a bias. The context must
+// outlive the runtime. XNNPACK refuses to create a runtime if another micro-kernel than one of
+// products would compute the node.
 __attribute__((visibility("hidden"))) enum xnn_status taper_define_epilogue(
     xnn_subgraph_t subgraph, const struct taper_epilogue* epilogue, uint32_t addends);
 
