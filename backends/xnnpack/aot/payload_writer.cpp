@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "backends/xnnpack/aot/compute_in_bytes.h"
+#include "backends/xnnpack/aot/fold_pads.h"
 #include "backends/xnnpack/aot/fuse_nodes.h"
 #include "backends/xnnpack/aot/merge_pixels.h"
 #include "backends/xnnpack/aot/stored_integers.h"
@@ -438,6 +439,7 @@ std::vector<bool> find_filters(const NodeList& list, const std::vector<bool>& li
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
   compute_in_bytes(list_, {!for_executorch_, splits_weights_});
+  fold_pads(list_);
   merge_pixels(list_);
   FlatBufferBuilder fbb(4096);
   list_.find_size_sources(list_.live_nodes());

@@ -1,8 +1,8 @@
 // What is done to the results of a matrix product or convolution before they leave the cache.
 //
 // The idea: an activation or a sum after a product reads and writes its whole result once more. An
-// epilogue is called with each tile of results as soon as that has been computed, by the thread that
-// computed it.
+// epilogue is called with each tile of results as soon as that has been computed, by the thread
+// that computed it.
 
 #pragma once
 
@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 struct taper_epilogue {
-  // Changes `rows` rows of `bytes` bytes of results in place; a row begins `step` bytes after the one
-  // before. `addends`: what lies at the same place of another tensor, or null.
+  // Changes `rows` rows of `bytes` bytes of results in place; a row begins `step` bytes after the
+  // one before. `addends`: what lies at the same place of another tensor, or null.
   void (*apply)(const void* context, void* results, const void* addends, size_t rows, size_t bytes,
                 size_t step);
   const void* context;
@@ -28,8 +28,8 @@ struct taper_epilogue {
 
 // Gives the node that was defined last an epilogue. `addends`: a tensor of the shape of its result
 // that is computed before the node, or XNN_INVALID_VALUE_ID. The node is a layer or convolution
-// without groups, whose filter is constant and, where there are addends, has a bias. The context must
-// outlive the runtime. XNNPACK refuses to create a runtime if another micro-kernel than one of
+// without groups, whose filter is constant and, where there are addends, has a bias. The context
+// must outlive the runtime. XNNPACK refuses to create a runtime if another micro-kernel than one of
 // products would compute the node.
 __attribute__((visibility("hidden"))) enum xnn_status taper_define_epilogue(
     xnn_subgraph_t subgraph, const struct taper_epilogue* epilogue, uint32_t addends);
