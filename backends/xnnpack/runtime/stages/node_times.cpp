@@ -6,10 +6,19 @@
 
 namespace taper::xnnpack {
 
+namespace {
+
+bool is_move(const XnnNode& node) {
+  return node.content_type == wire::NodeContent::Reshape ||
+         node.content_type == wire::NodeContent::Transpose;
+}
+
+}  // namespace
+
 void NodeTimes::add(Span<const XnnNode> nodes, const char* kernel, double seconds) {
   if (nodes.empty()) return tell(nullptr, kNone, {}, kernel, seconds);
   const XnnNode* named = nodes.end() - 1;
-  while (named > nodes.begin() && named->content_type == wire::NodeContent::Reshape) --named;
+  while (named > nodes.begin() && is_move(*named)) --named;
   tell(named, nodes.end()[-1].output, work_of(graph_, nodes), kernel, seconds);
 }
 

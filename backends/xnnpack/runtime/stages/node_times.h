@@ -20,7 +20,8 @@ class NodeTimes {
   void begin_stage() { next_ = now(); }
   double stage_seconds() const { return now() - next_; }
   // A step that follows the one before it, or begins with its stage, and computes nodes up to the
-  // last of `nodes`, which may be none. It has the name of the last one that is no reshape.
+  // last of `nodes`, which may be none. It has the name of the last one that is no reshape or
+  // transpose.
   void add(Span<const XnnNode> nodes, const char* kernel, double seconds);
   // The same for one of several steps that compute a node.
   void add_part(const XnnNode& node, const char* kernel, double seconds);

@@ -13,6 +13,7 @@
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/plane_layer_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 #include "backends/xnnpack/runtime/stages/hand_over.h"
 #include "backends/xnnpack/runtime/stages/moves/join_stage.h"
@@ -141,6 +142,10 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   }
   if (part.nodes == 0) part = find_layer<GroupedStage>(Kind::kGrouped, node, values, spare_bytes);
   if (part.nodes == 0) part = find_image_norm(node, values);
+  if (part.nodes == 0 && !in_half) {
+    part =
+        take_nodes(Kind::kPlaneLayer, PlaneLayerStage::count(graph, uses, first), 0, spare_bytes);
+  }
   if (part.nodes == 0) part = attention_part(graph, uses, first);
   if (part.nodes == 0 && !in_half) {
     part = find_layer<ProductStage>(Kind::kProduct, node, values, spare_bytes);
@@ -188,6 +193,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     status = build<ProductStage>(stage, node, values, shared);
   } else if (part.kind == OwnPart::Kind::kImageNorm) {
     stage.reset(new (std::nothrow) ImageNormStage(node, values, shared.pool));
+  } else if (part.kind == OwnPart::Kind::kPlaneLayer) {
+    stage.reset(new (std::nothrow) PlaneLayerStage(graph, first, pool));
   } else if (part.kind == OwnPart::Kind::kJoin) {
     stage.reset(new (std::nothrow) JoinStage(node, pool));
   } else if (part.kind == OwnPart::Kind::kAttention) {

@@ -28,6 +28,7 @@ struct OwnPart {
     kProduct,
     kFusion,
     kImageNorm,
+    kPlaneLayer,
     kAttention,
     kJoin,
     kMove,

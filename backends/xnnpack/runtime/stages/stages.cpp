@@ -460,6 +460,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper fused";
     case OwnPart::Kind::kImageNorm:
       return "taper image norm";
+    case OwnPart::Kind::kPlaneLayer:
+      return "taper plane layer";
     case OwnPart::Kind::kAttention:
       return "taper attention";
     case OwnPart::Kind::kJoin:
