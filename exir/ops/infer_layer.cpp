@@ -88,8 +88,8 @@ static Sym conv_length(const Call& c, const Sym& in, size_t axis, int64_t kernel
   if (!c.flag("transposed")) {
     return window_length(in, kernel, at("stride"), at("padding"), at("dilation"), false);
   }
-  return (in - Sym(1)) * Sym(at("stride")) - Sym(2 * at("padding")) +
-         Sym(at("dilation") * (kernel - 1) + at("output_padding") + 1);
+  return (in - Sym(1)) * Sym(at("stride")) - Sym(2) * Sym(at("padding")) +
+         Sym(at("dilation")) * (Sym(kernel) - Sym(1)) + Sym(at("output_padding")) + Sym(1);
 }
 
 Types convolution(const Call& c) {

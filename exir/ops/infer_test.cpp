@@ -76,6 +76,28 @@ TEST(Infer, ANumberHasOneElementToSelect) {
   EXPECT_EQ(infer("aten::index_select", {number, 0, o.tensor(ScalarType::kLong, {1})}), "; ");
 }
 
+// Numbers of a hostile file.
+TEST(Infer, RefusesWindowsBeyond64Bits) {
+  Operands o;
+  const int64_t most = int64_t{1} << 62;
+  Value* x = o.tensor(ScalarType::kFloat, {1, 3, 8, 9});
+  Value* w = o.tensor(ScalarType::kFloat, {6, 3, 3, 3});
+  const auto convolution = [&](const Argument& stride, const Argument& padding,
+                               const Argument& dilation, bool is_transposed) {
+    return infer("aten::convolution",
+                 {x, w, Argument(), stride, padding, dilation, is_transposed, int_list({0, 0}), 1});
+  };
+  const Argument one = int_list({1, 1}), none = int_list({0, 0}), far = int_list({most, most});
+  for (const bool is_transposed : {false, true}) {
+    EXPECT_THROW(convolution(one, far, one, is_transposed), Failure);
+    EXPECT_THROW(convolution(one, int_list({-most, -most - 1}), one, is_transposed), Failure);
+    EXPECT_THROW(convolution(one, none, far, is_transposed), Failure);
+  }
+  EXPECT_THROW(
+      infer("aten::max_pool2d", {x, int_list({3, 3}), far, int_list({most - 1, 0}), one, true}),
+      Failure);
+}
+
 TEST(Infer, RefusesWhatDoesNotFit) {
   Operands o;
   Value* x = o.tensor(ScalarType::kFloat, {2, 3});

@@ -49,14 +49,13 @@ Sym window_length(const Sym& in, int64_t kernel, int64_t stride, int64_t padding
   if (kernel < 1 || stride < 1 || dilation < 1) {
     throw Failure("a window with kernel, stride or dilation below 1");
   }
-  const Sym room = in + Sym(2 * padding - dilation * (kernel - 1) - 1);
+  const Sym room = in + Sym(2) * Sym(padding) - Sym(dilation) * Sym(kernel - 1) - Sym(1);
   if (!ceil_mode) return floor_div(room, Sym(stride)) + Sym(1);
   Sym count = floor_div(room + Sym(stride - 1), Sym(stride)) + Sym(1);
   // The last window must start inside the input or its left padding.
-  if (count.is_int() && in.is_int() && (count.as_int() - 1) * stride >= in.as_int() + padding) {
-    return count - Sym(1);
-  }
-  return count;
+  if (!count.is_int() || !in.is_int()) return count;
+  const Sym begin = (count - Sym(1)) * Sym(stride), end = in + Sym(padding);
+  return begin.as_int() >= end.as_int() ? count - Sym(1) : count;
 }
 
 }  // namespace taper::exir
