@@ -208,8 +208,10 @@ TEST(Epilogue, OtherNodesStay) {
   EXPECT_EQ(followers(absolute.p), 0u) << "a function that XNNPACK computes as fast";
 }
 
-// Sizes of the sum change together, or the program is refused.
+// Sizes of the sum change together, or the program is refused. Without vectors XNNPACK computes the
+// sum by itself, and broadcasts.
 TEST(Epilogue, AddendsHaveTheSizesOfTheResult) {
+  if (!has_own_stages()) GTEST_SKIP() << "no vectors";
   Layer layer;
   layer.p.binary(NodeContent::Add, layer.made, layer.p.input({3, 4}), layer.y);
   Loaded loaded(layer.p.finish());
