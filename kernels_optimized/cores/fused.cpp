@@ -16,7 +16,7 @@ namespace taper::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The last vector is a part of one; that it has no code of its own halves what this file becomes.
+// The last vector may be a part of one. It has no code of its own, since there are many functions.
 template <typename Apply>
 HWY_INLINE void for_vectors(int64_t count, Apply apply) {
   for (int64_t i = 0; i < count; i += kLanes) apply(i, count - i);
@@ -34,15 +34,8 @@ HWY_INLINE Vec value_of(Vec x) {
   if constexpr (kFunction == Function::kSigmoid) return sigmoid_of(x);
   if constexpr (kFunction == Function::kSwish) return swish_of(x);
   if constexpr (kFunction == Function::kTanh) return tanh_of(x);
-  if constexpr (kFunction == Function::kGelu) {
-    const Vec half = hn::Mul(x, constant(0.5f));
-    return hn::MulAdd(half, erf_of(hn::Mul(x, constant(0.70710678f))), half);
-  }
-  if constexpr (kFunction == Function::kGeluTanh) {
-    const Vec half = hn::Mul(x, constant(0.5f));
-    const Vec cubed = hn::Mul(hn::Mul(x, x), hn::Mul(x, constant(0.044715f)));
-    return hn::MulAdd(half, tanh_of(hn::Mul(constant(0.79788456f), hn::Add(x, cubed))), half);
-  }
+  if constexpr (kFunction == Function::kGelu) return gelu_of(x);
+  if constexpr (kFunction == Function::kGeluTanh) return gelu_by_tanh(x);
 }
 
 template <Function kFunction>

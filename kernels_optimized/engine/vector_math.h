@@ -85,11 +85,22 @@ HWY_INLINE Vec reciprocal(Vec x) {
   return hn::Mul(guess, hn::NegMulAdd(x, guess, constant(2)));
 }
 
-// x * min(max(x + 3, 0), 6) / 6
-HWY_INLINE Vec hardswish_of(Vec x) {
-  const Vec gate = at_most(at_least(hn::Add(x, constant(3)), constant(0)), constant(6));
-  return hn::Mul(hn::Mul(x, constant(1.0f / 6)), gate);
+HWY_INLINE Vec gelu_of(Vec x) {
+  const Vec half = hn::Mul(x, constant(0.5f));
+  return hn::MulAdd(half, erf_of(hn::Mul(x, constant(0.70710678f))), half);
 }
+HWY_INLINE Vec gelu_by_tanh(Vec x) {
+  const Vec half = hn::Mul(x, constant(0.5f));
+  const Vec cubed = hn::Mul(hn::Mul(x, x), hn::Mul(x, constant(0.044715f)));
+  return hn::MulAdd(half, tanh_of(hn::Mul(constant(0.79788456f), hn::Add(x, cubed))), half);
+}
+
+// min(max(x + 3, 0), 6): six times hardsigmoid(x).
+HWY_INLINE Vec hard_gate(Vec x) {
+  return at_most(at_least(hn::Add(x, constant(3)), constant(0)), constant(6));
+}
+// Without a division, so that the last digit may differ from PyTorch's.
+HWY_INLINE Vec hardswish_of(Vec x) { return hn::Mul(hn::Mul(x, constant(1.0f / 6)), hard_gate(x)); }
 
 // e^r for |r| <= ln(2) / 2, within 0.7 units in the last place; r^5 first.
 constexpr float kNearExpP[] = {0.00829765480f, 0.0419153832f, 0.166675746f,

@@ -83,19 +83,12 @@ HWY_INLINE Vec apply(Vec x, Vec low, Vec high, Vec inner) {
   if constexpr (kOp == Unary::kSilu) {
     return hn::Div(x, hn::Add(constant(1), exp_of(hn::Neg(x))));
   }
-  if constexpr (kOp == Unary::kGelu || kOp == Unary::kGeluTanh) {
-    const Vec half = hn::Mul(x, constant(0.5f));
-    if constexpr (kOp == Unary::kGelu) {
-      return hn::MulAdd(half, erf_of(hn::Mul(x, constant(0.70710678f))), half);
-    } else {
-      const Vec cubed = hn::Mul(hn::Mul(x, x), hn::Mul(x, constant(0.044715f)));
-      return hn::MulAdd(half, tanh_of(hn::Mul(constant(0.79788456f), hn::Add(x, cubed))), half);
-    }
-  }
+  if constexpr (kOp == Unary::kGelu) return gelu_of(x);
+  if constexpr (kOp == Unary::kGeluTanh) return gelu_by_tanh(x);
   if constexpr (kOp == Unary::kTanh) return tanh_of(x);
   if constexpr (kOp == Unary::kErf) return erf_of(x);
   if constexpr (kOp == Unary::kHardswish || kOp == Unary::kHardsigmoid) {
-    const Vec gate = at_most(at_least(hn::Add(x, constant(3)), constant(0)), constant(6));
+    const Vec gate = hard_gate(x);
     return hn::Div(kOp == Unary::kHardswish ? hn::Mul(x, gate) : gate, constant(6));
   }
   if constexpr (kOp == Unary::kClamp) return at_most(at_least(x, low), high);

@@ -9,22 +9,9 @@ namespace {
 
 using wire::NodeContent;
 
-// The paddings of the height and width of a padded image, whichever layout it has.
-struct Margins {
-  size_t height = 1, width = 2;  // The dimensions.
-};
-
 class Folder {
  public:
-  explicit Folder(NodeList& list) : list_(list), uses_(list.values.size()) {
-    const std::vector<bool> live = list_.live_nodes();
-    for (Id id = 0; id < list_.values.size(); ++id) uses_[id] = list_.values[id].is_output ? 2 : 0;
-    for (size_t n = 0; n < list_.nodes.size(); ++n) {
-      for (const Id id : list_.nodes[n].inputs) {
-        if (live[n] && id != kNone) ++uses_[id];
-      }
-    }
-  }
+  explicit Folder(NodeList& list) : list_(list), uses_(list.count_reads()) {}
 
   void run() {
     for (NodeSpec& node : list_.nodes) {
@@ -39,8 +26,7 @@ class Folder {
   }
 
   NodeSpec* maker(Id id, NodeContent kind) {
-    const int64_t n = list_.values[id].maker;
-    NodeSpec* node = n >= 0 ? &list_.nodes[static_cast<size_t>(n)] : nullptr;
+    NodeSpec* node = list_.maker(id);
     return node != nullptr && node->kind == kind ? node : nullptr;
   }
 
@@ -54,23 +40,22 @@ class Folder {
     return pad.number == nothing && is_static && in == out;
   }
 
-  // Adds the padding of the two dimensions to the window's. False, and nothing changes, if it has
-  // others or if a window could lie outside the image.
-  static bool take(NodeSpec& node, const NodeSpec& pad, const Margins& margins) {
+  // Adds the padding of two dimensions, of the height and the width, to the window's. False, and
+  // nothing changes, if there is other padding or if a window could lie outside the image.
+  static bool take(NodeSpec& node, const NodeSpec& pad, size_t height, size_t width) {
     if (pad.list.size() != 4) return false;
-    Window window = node.window;
     for (size_t d = 0; d < 4; ++d) {
-      const bool is_margin = d == margins.height || d == margins.width;
-      if (!is_margin && pad.list[d] + pad.list2[d] > 0) return false;
+      const bool is_padded = pad.list[d] != 0 || pad.list2[d] != 0;
+      if (is_padded && d != height && d != width) return false;
     }
-    window.padding[0] += pad.list[margins.height];
-    window.padding[1] += pad.list2[margins.width];
-    window.padding[2] += pad.list2[margins.height];
-    window.padding[3] += pad.list[margins.width];
+    const uint32_t more[] = {pad.list[height], pad.list2[width], pad.list2[height],
+                             pad.list[width]};
+    Window window = node.window;
     for (size_t side = 0; side < 4; ++side) {
-      const size_t across = side % 2;  // The right and the left side.
-      const uint32_t reach = (window.kernel[across] - 1) * window.dilation[across];
-      if (window.padding[side] > reach) return false;
+      const size_t dim = side % 2;  // The right and the left side are those of the width.
+      const uint64_t sum = uint64_t{window.padding[side]} + more[side];
+      if (sum > uint64_t{window.kernel[dim] - 1} * window.dilation[dim]) return false;
+      window.padding[side] = static_cast<uint32_t>(sum);
     }
     node.window = window;
     return true;
@@ -78,7 +63,7 @@ class Folder {
 
   bool fold(NodeSpec& node) {
     const NodeSpec* pad = maker(node.inputs[0], NodeContent::ConstantPad);
-    if (pad == nullptr || !is_nothing(*pad, node) || !take(node, *pad, {1, 2})) return false;
+    if (pad == nullptr || !is_nothing(*pad, node) || !take(node, *pad, 1, 2)) return false;
     --uses_[node.inputs[0]];
     node.inputs[0] = pad->inputs[0];
     ++uses_[node.inputs[0]];
@@ -92,7 +77,7 @@ class Folder {
     if (transpose == nullptr || uses_[moved] != 1) return;
     if (transpose->list != std::vector<uint32_t>{0, 2, 3, 1}) return;
     const NodeSpec* pad = maker(transpose->inputs[0], NodeContent::ConstantPad);
-    if (pad == nullptr || !is_nothing(*pad, node) || !take(node, *pad, {2, 3})) return;
+    if (pad == nullptr || !is_nothing(*pad, node) || !take(node, *pad, 2, 3)) return;
     --uses_[transpose->inputs[0]];
     transpose->inputs[0] = pad->inputs[0];
     ++uses_[transpose->inputs[0]];

@@ -14,15 +14,7 @@ using wire::NodeContent;
 
 class Fuser {
  public:
-  explicit Fuser(NodeList& list) : list_(list), uses_(list.values.size()) {
-    const std::vector<bool> live = list_.live_nodes();
-    for (Id id = 0; id < list_.values.size(); ++id) uses_[id] = list_.values[id].is_output ? 2 : 0;
-    for (size_t n = 0; n < list_.nodes.size(); ++n) {
-      for (const Id id : list_.nodes[n].inputs) {
-        if (live[n] && id != kNone) ++uses_[id];
-      }
-    }
-  }
+  explicit Fuser(NodeList& list) : list_(list), uses_(list.count_reads()) {}
 
   // Nodes are visited in order, so that weights are added to norms that have been found.
   void run() {
@@ -42,9 +34,8 @@ class Fuser {
 
   // The node that makes the value, if it is of that kind and has no bounds; null otherwise.
   const NodeSpec* maker(Id id, NodeContent kind) const {
-    if (id == kNone || value(id).maker < 0) return nullptr;
-    const NodeSpec& node = list_.nodes[static_cast<size_t>(value(id).maker)];
-    return node.kind == kind && !has_bounds(node) ? &node : nullptr;
+    const NodeSpec* node = id != kNone ? list_.maker(id) : nullptr;
+    return node != nullptr && node->kind == kind && !has_bounds(*node) ? node : nullptr;
   }
   // The same, if the value has only one reader; null otherwise.
   const NodeSpec* only_maker(Id id, NodeContent kind) const {

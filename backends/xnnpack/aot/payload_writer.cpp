@@ -296,9 +296,20 @@ void PayloadWriter::set_output(Id id) {
   list_.values[id].external = extern_count_++;
 }
 
-NodeSpec* PayloadWriter::maker(Id id) {
-  return list_.values[id].maker < 0 ? nullptr
-                                    : &list_.nodes[static_cast<size_t>(list_.values[id].maker)];
+NodeSpec* NodeList::maker(Id id) {
+  return values[id].maker < 0 ? nullptr : &nodes[static_cast<size_t>(values[id].maker)];
+}
+
+std::vector<uint32_t> NodeList::count_reads() const {
+  std::vector<uint32_t> reads(values.size());
+  const std::vector<bool> live = live_nodes();
+  for (Id id = 0; id < values.size(); ++id) reads[id] = values[id].is_output ? 2 : 0;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (const Id id : nodes[n].inputs) {
+      if (live[n] && id != kNone) ++reads[id];
+    }
+  }
+  return reads;
 }
 
 std::vector<bool> NodeList::live_nodes() const {

@@ -109,6 +109,10 @@ struct NodeList {
   void find_size_sources(const std::vector<bool>& live);
   // Moves these reshapes as far back as possible, since each ends a run of XNNPACK nodes.
   void postpone_open_reshapes();
+  // The node that makes the value; null if none does.
+  NodeSpec* maker(Id id);
+  // How often each value is read by live nodes; results of the call count as read twice more.
+  std::vector<uint32_t> count_reads() const;
   // For each node, whether results of the call depend on it.
   std::vector<bool> live_nodes() const;
 };
@@ -158,7 +162,7 @@ class PayloadWriter {
   // True if a node reads it.
   bool is_read(Id id) const { return list_.values[id].is_read; }
   // The node that makes the value; null if none does.
-  NodeSpec* maker(Id id);
+  NodeSpec* maker(Id id) { return list_.maker(id); }
 
   // Writes the payload.
   exir::Delegate finish();

@@ -89,9 +89,11 @@ struct Model {
 
 TEST(PlanesStage, ComputesImagesOfAnySizeWithTheTransposeBefore) {
   for (const uint32_t channels : {3u, 4u, 1u}) {
-    for (const uint32_t threads : {1u, 2u}) {
-      SCOPED_TRACE(testing::Message() << channels << " channels, " << threads << " threads");
-      Model model(channels, false, threads == 2);
+    for (const auto& [threads, has_hardswish] :
+         {std::pair{1u, false}, {2u, false}, {1u, true}, {2u, true}}) {
+      SCOPED_TRACE(testing::Message() << channels << " channels, " << threads << " threads, "
+                                      << (has_hardswish ? "with" : "without") << " a hardswish");
+      Model model(channels, false, has_hardswish);
       Loaded loaded(model.p.finish(), on_threads(threads));
       ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
       model.expect_right(loaded, kSize, kSize);
@@ -105,14 +107,8 @@ TEST(PlanesStage, ComputesImagesOfAnySizeWithTheTransposeBefore) {
 TEST(PlanesStage, ATransposeThatOthersReadStays) {
   if (!has_own_stages()) GTEST_SKIP() << "no vectors";
   const auto is_planes = [](Model& model, size_t first) {
-    const std::vector<uint8_t> payload = model.p.finish();
-    const BackendInitContext context("forward", nullptr, nullptr, {});
-    Subgraph graph;
-    EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-    std::vector<uint32_t> uses(graph.values().size(), 0);
-    for (const XnnNode& node : graph.nodes()) ++uses[node.inputs[0]];
-    for (size_t id = 0; id < uses.size(); ++id) uses[id] += graph.values()[id].is_output ? 9 : 0;
-    return PlanesStage::count(graph, {uses.data(), uses.size()}, first);
+    const ReadGraph read(model.p.finish());
+    return PlanesStage::count(read.graph, read.uses(), first);
   };
   Model alone(3), read(3, true), wide(5), one(1);
   EXPECT_EQ(is_planes(alone, 0), 2u);

@@ -110,16 +110,15 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   return {};
 }
 
-// Counts how often each value is read; arguments count as read many more times.
-std::unique_ptr<uint32_t[]> Stages::count_uses() const {
+std::unique_ptr<uint32_t[]> count_uses(const Subgraph& graph) {
   constexpr uint32_t kMany = 1 << 20;
-  const Span<XnnValue> values = graph_->values();
+  const Span<XnnValue> values = graph.values();
   auto uses = make_array<uint32_t>(values.size());
   if (uses == nullptr) return uses;
   for (size_t id = 0; id < values.size(); ++id) {
     if (values[id].is_input || values[id].is_output) uses[id] = kMany;
   }
-  for (const XnnNode& node : graph_->nodes()) {
+  for (const XnnNode& node : graph.nodes()) {
     for (uint32_t id : node.inputs) {
       if (node.is_needed && id != kNone) ++uses[id];
     }
@@ -179,7 +178,7 @@ Status Stages::split_moves(Span<const uint32_t> uses) {
 Status Stages::cut(Cut how, uint64_t spare_bytes) {
   parts_ = make_array<Part>(std::min(kMostPartsAtAll, graph_->nodes().size()));
   epilogues_ = make_array<Fusion>(graph_->nodes().size());
-  const auto uses = count_uses();
+  const auto uses = count_uses(*graph_);
   if (parts_ == nullptr || epilogues_ == nullptr || uses == nullptr) return no_memory();
   part_count_ = 0;
   const size_t count = graph_->nodes().size();

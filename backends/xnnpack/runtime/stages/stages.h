@@ -9,6 +9,10 @@
 
 namespace taper::xnnpack {
 
+// How often each value of the graph is read; arguments count as read many more times. Null without
+// memory.
+std::unique_ptr<uint32_t[]> count_uses(const Subgraph& graph);
+
 class Stages {
  public:
   Stages() = default;
@@ -64,7 +68,6 @@ class Stages {
   // Makes parts of the reshapes with which XNNPACK's parts begin and end.
   Status split_moves(Span<const uint32_t> uses);
   bool is_free_move(const XnnNode& node, Span<const uint32_t> uses) const;
-  std::unique_ptr<uint32_t[]> count_uses() const;
   Status find_buffers();
   void write_over(Span<Buffer> uses);
   bool has_buffer(uint32_t value) const;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "backends/xnnpack/runtime/payload/payload_for_test.h"
@@ -30,5 +32,20 @@ inline size_t stage_count(const std::vector<uint8_t>& payload, const Shared& sha
   EXPECT_TRUE(stages.build(graph, 1 << 30, shared).ok());
   return stages.size();
 }
+
+// A payload as a graph, and how often its values are read.
+struct ReadGraph {
+  std::vector<uint8_t> payload;
+  Subgraph graph;
+  std::unique_ptr<uint32_t[]> counts;
+
+  explicit ReadGraph(std::vector<uint8_t> bytes) : payload(std::move(bytes)) {
+    const BackendInitContext context("forward", nullptr, nullptr, {});
+    EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
+    EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
+    counts = count_uses(graph);
+  }
+  Span<const uint32_t> uses() const { return {counts.get(), graph.values().size()}; }
+};
 
 }  // namespace taper::xnnpack

@@ -2,64 +2,14 @@
 
 #include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 
-#include <limits>
 #include <utility>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/fused/pattern_search.h"
 
 namespace taper::xnnpack {
-namespace {
 
 using wire::NodeContent;
-
-Fusion function(const XnnNode& node, optimized::Function function) {
-  if (has_bounds(node)) return {};
-  Fusion fusion;
-  fusion.kind = Fusion::Kind::kFunction;
-  fusion.function = function;
-  fusion.nodes = 1;
-  fusion.inputs[0] = node.inputs[0];
-  fusion.output = node.output;
-  return fusion;
-}
-
-Fusion sum(const XnnNode& node, Span<const XnnValue> values) {
-  if (values[node.inputs[0]].shape != values[node.inputs[1]].shape) return {};
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  Fusion fusion;
-  fusion.kind = Fusion::Kind::kSum;
-  fusion.nodes = 1;
-  fusion.inputs[0] = node.inputs[0];
-  fusion.inputs[1] = node.inputs[1];
-  fusion.output = node.output;
-  fusion.min = has_bounds(node) ? node.min : -kInfinity;
-  fusion.max = has_bounds(node) ? node.max : kInfinity;
-  return fusion;
-}
-
-// The function that a single node computes, also those of which XNNPACK is as fast by itself.
-Fusion elements_of(const XnnNode& node, Span<const XnnValue> values) {
-  if (!node.is_needed || values[node.output].type != wire::DataType::FP32) return {};
-  switch (node.content_type) {
-    case NodeContent::Gelu:
-      return function(node, optimized::Function::kGelu);
-    case NodeContent::Hardswish:
-      return function(node, optimized::Function::kHardswish);
-    case NodeContent::Sigmoid:
-      return function(node, optimized::Function::kSigmoid);
-    case NodeContent::Tanh:
-      return function(node, optimized::Function::kTanh);
-    case NodeContent::Add:
-      return sum(node, values);
-    default: {
-      const Fusion fusion = fusion_of(node, values);
-      return fusion.kind == Fusion::Kind::kFunction ? fusion : Fusion();
-    }
-  }
-}
-
-}  // namespace
 
 Fusion find_epilogue(const Subgraph& graph, Span<const uint32_t> uses, size_t producer) {
   const size_t next = producer + 1;
@@ -67,20 +17,19 @@ Fusion find_epilogue(const Subgraph& graph, Span<const uint32_t> uses, size_t pr
   const Span<const XnnValue> values = graph.values();
   const uint32_t result = graph.nodes()[producer].output;
   if (values[result].type != wire::DataType::FP32) return {};
-  Fusion fusion = elements_of(graph.nodes()[next], values);
+  Fusion fusion = fusion_of(graph.nodes()[next], values);
   if (!graph.is_taper()) {
     const Fusion pattern = find_pattern(graph, uses, next);
     if (pattern.kind == Fusion::Kind::kFunction) fusion = pattern;
   }
-  if (fusion.kind == Fusion::Kind::kSum && fusion.inputs[1] == result) {
+  const bool is_sum = fusion.kind == Fusion::Kind::kSum;
+  if (fusion.kind != Fusion::Kind::kFunction && !is_sum) return {};
+  if (is_sum && fusion.inputs[1] == result) {
     std::swap(fusion.inputs[0], fusion.inputs[1]);
   }
   // A swish of two nodes, a sigmoid and a product, reads it twice.
   if (fusion.inputs[0] != result || uses[result] != fusion.nodes) return {};
-  const uint32_t addend = fusion.inputs[1];
-  const bool is_computed = addend == kNone || (values[addend].data == nullptr &&
-                                               values[addend].type == wire::DataType::FP32);
-  return is_computed ? fusion : Fusion();
+  return has_computed_inputs(fusion, values) ? fusion : Fusion();
 }
 
 bool has_tiles(const XnnNode& node, Span<const XnnValue> values, const Fusion& epilogue) {

@@ -16,7 +16,7 @@ namespace {
 
 using wire::NodeContent;
 
-// A product of `x`, all of whose sizes are at the end of `sizes` of the result.
+// A product, by the sizes of what it reads and of its result.
 struct Product {
   const char* name;
   Sizes x, y;
@@ -141,20 +141,9 @@ TEST(Epilogue, FollowsEachTileOfAProduct) {
 
 // How many nodes follow the first node as its epilogue, in XNNPACK's tiles.
 size_t followers(PayloadBuilder& p) {
-  const std::vector<uint8_t> payload = p.finish();
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  std::vector<uint32_t> uses(graph.values().size());
-  for (size_t id = 0; id < uses.size(); ++id) {
-    if (graph.values()[id].is_input || graph.values()[id].is_output) uses[id] = 1 << 20;
-  }
-  for (const XnnNode& node : graph.nodes()) {
-    for (uint32_t id : node.inputs) uses[id == kNone ? 0 : id] += id == kNone ? 0 : 1;
-  }
-  const Fusion found = find_epilogue(graph, {uses.data(), uses.size()}, 0);
-  return has_tiles(graph.nodes()[0], graph.values(), found) ? found.nodes : 0;
+  const ReadGraph read(p.finish());
+  const Fusion found = find_epilogue(read.graph, read.uses(), 0);
+  return has_tiles(read.graph.nodes()[0], read.graph.values(), found) ? found.nodes : 0;
 }
 
 TEST(Epilogue, IsFoundForProducts) {

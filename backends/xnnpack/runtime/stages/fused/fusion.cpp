@@ -2,6 +2,9 @@
 
 #include "backends/xnnpack/runtime/stages/fused/fusion.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/fused/pattern_search.h"
 
@@ -52,9 +55,8 @@ Fusion softmax(Fusion fusion, const XnnNode& node) {
   return fusion;
 }
 
-Fusion sum_within_bounds(Fusion fusion, const XnnNode& node, Span<const XnnValue> values) {
-  const bool is_plain = values[node.inputs[0]].shape == values[node.inputs[1]].shape;
-  if (!is_plain || !has_bounds(node)) return {};
+Fusion sum(Fusion fusion, const XnnNode& node, Span<const XnnValue> values) {
+  if (values[node.inputs[0]].shape != values[node.inputs[1]].shape) return {};
   fusion.kind = Fusion::Kind::kSum;
   fusion.inputs[1] = node.inputs[1];
   return fusion;
@@ -67,11 +69,28 @@ Fusion function(Fusion fusion, const XnnNode& node, optimized::Function function
   return fusion;
 }
 
-bool is_computed(const XnnValue& value) {
-  return value.data == nullptr && value.type == wire::DataType::FP32;
+// Whether it pays by itself; XNNPACK computes the others in one pass, too.
+bool is_faster(const XnnNode& node) {
+  switch (node.content_type) {
+    case NodeContent::Add:
+      return has_bounds(node);
+    case NodeContent::Gelu:
+    case NodeContent::Hardswish:
+    case NodeContent::Sigmoid:
+    case NodeContent::Tanh:
+      return false;
+    default:
+      return true;
+  }
 }
 
 }  // namespace
+
+bool has_computed_inputs(const Fusion& fusion, Span<const XnnValue> values) {
+  return std::all_of(std::begin(fusion.inputs), std::end(fusion.inputs), [&](uint32_t id) {
+    return id == kNone || (values[id].data == nullptr && values[id].type == wire::DataType::FP32);
+  });
+}
 
 Fusion fusion_of(const XnnNode& node, Span<const XnnValue> values) {
   if (!node.is_needed || values[node.output].type != wire::DataType::FP32) return {};
@@ -94,7 +113,7 @@ Fusion fusion_of(const XnnNode& node, Span<const XnnValue> values) {
     case NodeContent::DimSoftmax:
       return softmax(fusion, node);
     case NodeContent::Add:
-      return sum_within_bounds(fusion, node, values);
+      return sum(fusion, node, values);
     case NodeContent::Exp:
       return function(fusion, node, optimized::Function::kExp);
     case NodeContent::Log:
@@ -107,15 +126,24 @@ Fusion fusion_of(const XnnNode& node, Span<const XnnValue> values) {
       return function(fusion, node, optimized::Function::kSqrt);
     case NodeContent::ReciprocalSquareRoot:
       return function(fusion, node, optimized::Function::kRsqrt);
+    case NodeContent::Gelu:
+      return function(fusion, node, optimized::Function::kGelu);
     case NodeContent::GeluTanh:
       return function(fusion, node, optimized::Function::kGeluTanh);
+    case NodeContent::Hardswish:
+      return function(fusion, node, optimized::Function::kHardswish);
+    case NodeContent::Sigmoid:
+      return function(fusion, node, optimized::Function::kSigmoid);
+    case NodeContent::Tanh:
+      return function(fusion, node, optimized::Function::kTanh);
     default:
       return {};
   }
 }
 
 Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
-  Fusion fusion = fusion_of(graph.nodes()[first], graph.values());
+  const XnnNode& node = graph.nodes()[first];
+  Fusion fusion = is_faster(node) ? fusion_of(node, graph.values()) : Fusion();
   if (!graph.is_taper()) {
     const Fusion pattern = find_pattern(graph, uses, first);
     if (pattern.nodes > 0) fusion = pattern;
@@ -123,10 +151,7 @@ Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t firs
   if (fusion.nodes == 0) return {};
   const Shape& shape = graph.values()[fusion.output].shape;
   const bool is_large = shape.rank > 0 && element_count(shape) >= kLeastElements;
-  for (uint32_t id : fusion.inputs) {
-    if (id != kNone && !is_computed(graph.values()[id])) return {};
-  }
-  return is_large ? fusion : Fusion();
+  return is_large && has_computed_inputs(fusion, graph.values()) ? fusion : Fusion();
 }
 
 }  // namespace taper::xnnpack

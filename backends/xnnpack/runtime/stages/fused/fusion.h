@@ -15,7 +15,7 @@ struct Fusion {
     kNorm,     // (x - mean) / sqrt(variance + eps) * weight + bias, row by row
     kRms,      // The same without subtracting the mean.
     kScale,    // x * weight + bias, clamped, per element of the last dimension: a batch norm.
-    kSum,      // a + b, clamped; both have the same shape.
+    kSum,      // a + b within bounds, which may be infinite; both have the same shape.
     kSoftmax,  // Along any dimension; XNNPACK would transpose the tensor twice.
     kFunction  // Of each element: x * sigmoid(x), e^x and others.
   };
@@ -40,8 +40,10 @@ struct Fusion {
 // number of reads of each value, or more if it is an argument.
 Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
 
-// The function that a single node computes, if we have one, however small it is.
+// The function that a single node computes, if we have one, even if it does not pay for a stage.
 Fusion fusion_of(const XnnNode& node, Span<const XnnValue> values);
+// Whether all inputs are float32, and none is a constant.
+bool has_computed_inputs(const Fusion& fusion, Span<const XnnValue> values);
 
 // The elements of a channel of [images, channels, ...].
 inline uint64_t area_of(const Shape& image) {

@@ -6,6 +6,7 @@
 #include <pthreadpool.h>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/fused/fusion.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -24,10 +25,9 @@ bool is_turn(const XnnNode& node, bool is_back) {
   const auto& perm = *node.as<wire::Transpose>().perm();
   const uint32_t rank = perm.size();
   if (rank < 3 || perm.Get(0) != 0) return false;
-  if (is_back && perm.Get(1) != rank - 1) return false;
-  if (!is_back && perm.Get(rank - 1) != 1) return false;
-  for (uint32_t d = is_back ? 2 : 1; d < (is_back ? rank : rank - 1); ++d) {
-    if (perm.Get(d) != (is_back ? d - 1 : d + 1)) return false;
+  for (uint32_t d = 1; d < rank; ++d) {
+    const uint32_t there = d + 1 < rank ? d + 1 : 1, back = d > 1 ? d - 1 : rank - 1;
+    if (perm.Get(d) != (is_back ? back : there)) return false;
   }
   return true;
 }
@@ -40,12 +40,6 @@ bool is_layer(const XnnNode& node, Span<const XnnValue> values) {
   const bool has_constants =
       filter.data != nullptr && (node.inputs[2] == kNone || input(node, values, 2).data != nullptr);
   return is_small && has_constants && node.flags == 0;
-}
-
-uint64_t area_of_planes(const Shape& planes) {
-  uint64_t area = 1;
-  for (uint32_t d = 2; d < planes.rank; ++d) area *= planes.dims[d];
-  return area;
 }
 
 }  // namespace
@@ -61,7 +55,7 @@ size_t PlaneLayerStage::count(const Subgraph& graph, Span<const uint32_t> uses, 
   if (!is_alone || input(there, values).data != nullptr) return 0;
   const Shape& planes = values[back.output].shape;
   const bool keeps_rank = planes.rank == input(there, values).shape.rank;
-  return keeps_rank && area_of_planes(planes) >= kLeastPlaces ? 3 : 0;
+  return keeps_rank && area_of(planes) >= kLeastPlaces ? 3 : 0;
 }
 
 PlaneLayerStage::PlaneLayerStage(const Subgraph& graph, size_t first, pthreadpool_t pool)
@@ -81,7 +75,7 @@ PlaneLayerStage::PlaneLayerStage(const Subgraph& graph, size_t first, pthreadpoo
 Status PlaneLayerStage::reshape(Span<const XnnValue> values) {
   const Shape& planes = values[output_].shape;
   images_ = planes.dims[0];
-  layer_.area = static_cast<int64_t>(area_of_planes(planes));
+  layer_.area = static_cast<int64_t>(area_of(planes));
   return {};
 }
 

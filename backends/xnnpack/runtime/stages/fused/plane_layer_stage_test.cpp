@@ -71,14 +71,8 @@ TEST(PlaneLayerStage, ComputesTheLayerWithoutTransposes) {
 
 // How many nodes from the first on the stage computes.
 size_t taken(Heads&& heads) {
-  const std::vector<uint8_t> payload = heads.p.finish();
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  std::vector<uint32_t> uses(graph.values().size());
-  for (const XnnNode& node : graph.nodes()) ++uses[node.inputs[0]];
-  for (size_t id = 0; id < uses.size(); ++id) uses[id] += graph.values()[id].is_output ? 9 : 0;
-  return PlaneLayerStage::count(graph, {uses.data(), uses.size()}, 0);
+  const ReadGraph read(heads.p.finish());
+  return PlaneLayerStage::count(read.graph, read.uses(), 0);
 }
 
 TEST(PlaneLayerStage, OtherLayersStay) {
