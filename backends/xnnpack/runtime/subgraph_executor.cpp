@@ -74,7 +74,7 @@ Status SubgraphExecutor::load(Span<const uint8_t> payload, const BackendInitCont
   Shared all = shared;
   all.weights = packed_.weights.provider();
   if (is_faster_alone(graph_, shared.wake_seconds)) all.pool = nullptr;
-  TAPER_TRY(stages_.build(graph_, max_bytes - graph_.total_bytes(), all));
+  TAPER_TRY(stages_.build(graph_, max_bytes, all));
   packed_.weights.end();
   TAPER_TRY(make_arguments());
   TAPER_TRY(stages_.reshape());

@@ -186,7 +186,9 @@ Status Subgraph::infer_shapes(bool may_be_empty) {
   return {};
 }
 
-uint64_t Subgraph::total_bytes() const {
+uint64_t Subgraph::total_bytes() const { return plus(fixed_bytes(), results_bytes()); }
+
+uint64_t Subgraph::fixed_bytes() const {
   uint64_t total = 0;
   for (uint32_t id : arguments()) {
     if (values_[id].is_input) total = plus(total, times(element_count(values_[id].declared), 4));
@@ -194,7 +196,6 @@ uint64_t Subgraph::total_bytes() const {
   for (size_t i = 0; i < node_count_; ++i) {
     const XnnNode& node = nodes_[i];
     const XnnValue& result = values_[node.output];
-    total = plus(total, times(times(element_count(result.shape), 4), 1 + node.kind->intermediates));
     for (uint32_t id : node.inputs) {
       if (id == kNone || values_[id].data == nullptr) continue;
       total = plus(total, times(element_count(values_[id].shape), 4));
@@ -205,6 +206,28 @@ uint64_t Subgraph::total_bytes() const {
     total = plus(total, times(times(windows, node.kind->window(node)), sizeof(void*)));
   }
   return total;
+}
+
+// From the last node to the first: a result is in memory from the node that computes it to the last
+// one that reads it.
+uint64_t Subgraph::results_bytes() const {
+  const auto is_alive = make_array<bool>(value_count_);
+  if (is_alive == nullptr) return UINT64_MAX;
+  uint64_t alive = 0, most = 0;
+  for (size_t i = node_count_; i-- > 0 && most < UINT64_MAX;) {
+    const XnnNode& node = nodes_[i];
+    const uint64_t own = times(element_count(values_[node.output].shape), 4);
+    if (!is_alive[node.output]) alive = plus(alive, own);
+    for (uint32_t id : node.inputs) {
+      const bool is_result = id != kNone && !values_[id].is_input && values_[id].data == nullptr;
+      if (!is_result || is_alive[id]) continue;
+      is_alive[id] = true;
+      alive = plus(alive, times(element_count(values_[id].shape), 4));
+    }
+    most = std::max(most, plus(alive, times(own, node.kind->intermediates)));
+    alive -= own;
+  }
+  return most;
 }
 
 }  // namespace taper::xnnpack

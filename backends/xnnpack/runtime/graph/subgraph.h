@@ -98,8 +98,11 @@ class Subgraph {
   // For each argument of the call, the index of its value.
   Span<const uint32_t> arguments() const { return {arguments_.get(), argument_count_}; }
 
-  // An upper estimate of the memory that the graph needs.
+  // An estimate of the memory that the graph needs: its inputs, packed constants, tables of
+  // windows, and the results that are needed at once.
   uint64_t total_bytes() const;
+  // The same without results.
+  uint64_t fixed_bytes() const;
   // True if it may contain nodes of Taper's own kinds; then it need not be searched for patterns.
   bool is_taper() const { return is_taper_; }
   // Infers the shape of every result from those of the inputs. XNNPACK computes none that is empty.
@@ -111,6 +114,7 @@ class Subgraph {
                      const BackendInitContext& context, uint64_t max_bytes);
   Status read_nodes(const wire::XNNGraph& graph, uint64_t max_bytes);
   Status count_owned(const XnnValue& value, uint64_t max_bytes);
+  uint64_t results_bytes() const;
   Status widen_filter(const XnnNode& node, uint64_t max_bytes);
   void find_needed();
 

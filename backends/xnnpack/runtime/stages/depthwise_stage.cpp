@@ -24,6 +24,30 @@ constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
+Fusion find_swish(const Subgraph& graph, Span<const uint32_t> uses, size_t n) {
+  if (has_bounds(graph.nodes()[n])) return {};
+  const Fusion next = find_epilogue(graph, uses, n);
+  const bool is_swish =
+      next.kind == Fusion::Kind::kFunction && (next.function == optimized::Function::kSwish ||
+                                               next.function == optimized::Function::kHardswish);
+  return is_swish ? next : Fusion();
+}
+
+optimized::DepthwiseData depthwise_data(const XnnNode& node, Span<const XnnValue> values,
+                                        const Fusion& swish) {
+  using Activation = optimized::DepthwiseActivation;
+  optimized::DepthwiseData data;
+  data.filter = floats_of(input(node, values, 1));
+  if (node.inputs[2] != kNone) data.bias = floats_of(input(node, values, 2));
+  if (swish.nodes > 0) {
+    const bool is_hard = swish.function == optimized::Function::kHardswish;
+    data.activation = is_hard ? Activation::kHardswish : Activation::kSwish;
+  }
+  data.min = node.min;
+  data.max = node.max;
+  return data;
+}
+
 bool DepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values, bool in_half) {
   if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
   if (!is_in_floats(node, values)) return false;
@@ -39,18 +63,11 @@ bool DepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values,
 }
 
 DepthwiseStage::DepthwiseStage(const XnnNode& node, Span<const XnnValue> values,
-                               const Fusion& epilogue, pthreadpool_t pool)
-    : node_(node), output_(epilogue.nodes > 0 ? epilogue.output : node.output), pool_(pool) {
-  data_.filter = floats_of(input(node, values, 1));
-  if (node.inputs[2] != kNone) data_.bias = floats_of(input(node, values, 2));
-  if (epilogue.nodes > 0) {
-    data_.activation = epilogue.function == optimized::Function::kSwish
-                           ? optimized::DepthwiseActivation::kSwish
-                           : optimized::DepthwiseActivation::kHardswish;
-  }
-  data_.min = node.min;
-  data_.max = node.max;
-}
+                               const Fusion& swish, pthreadpool_t pool)
+    : node_(node),
+      output_(swish.nodes > 0 ? swish.output : node.output),
+      pool_(pool),
+      data_(depthwise_data(node, values, swish)) {}
 
 Status DepthwiseStage::reshape(Span<const XnnValue> values) {
   shape_ = window_shape(node_, values);

@@ -9,14 +9,22 @@
 
 namespace taper::xnnpack {
 
+// The swish or hardswish that follows node `n`, a depthwise convolution, and is computed with it,
+// or none.
+Fusion find_swish(const Subgraph& graph, Span<const uint32_t> uses, size_t n);
+
+// What the convolution reads besides its image, which is followed by `swish` if that has nodes.
+optimized::DepthwiseData depthwise_data(const XnnNode& node, Span<const XnnValue> values,
+                                        const Fusion& swish);
+
 class DepthwiseStage final : public Stage {
  public:
   // Whether the node can be computed in this way, and is large enough to pay for a stage. With
   // `in_half` XNNPACK would compute it in float16.
   static bool is_better(const XnnNode& node, Span<const XnnValue> values, bool in_half);
 
-  // `epilogue` is the swish or hardswish. The node and its constants must live as long as this.
-  DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, const Fusion& epilogue,
+  // `swish` is that of find_swish(). The node and its constants must live as long as this.
+  DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, const Fusion& swish,
                  pthreadpool_t pool);
 
   Status reshape(Span<const XnnValue> values) override;

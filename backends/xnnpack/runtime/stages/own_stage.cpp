@@ -78,16 +78,18 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   if (!DepthwiseStage::is_better(node, graph.values(), in_half)) return {};
   OwnPart part;
   part.kind = OwnPart::Kind::kDepthwise;
-  part.nodes = 1;
-  if (has_bounds(node)) return part;
-  const Fusion next = find_epilogue(graph, uses, first);
-  const bool is_swish =
-      next.kind == Fusion::Kind::kFunction && (next.function == optimized::Function::kSwish ||
-                                               next.function == optimized::Function::kHardswish);
-  if (is_swish) {
-    part.fusion = next;
-    part.nodes += next.nodes;
-  }
+  part.fusion = find_swish(graph, uses, first);
+  part.nodes = 1 + part.fusion.nodes;
+  return part;
+}
+
+OwnPart find_expanded(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                      uint64_t& spare_bytes) {
+  const ExpandedNodes nodes = ExpandedStage::find(graph, uses, first);
+  if (nodes.count == 0) return {};
+  const uint64_t bytes = ExpandedStage::extra_bytes(graph.nodes()[first], graph.values());
+  OwnPart part = take_nodes(OwnPart::Kind::kExpanded, nodes.count, bytes, spare_bytes);
+  part.expanded = nodes;
   return part;
 }
 
@@ -136,6 +138,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
     part = find_layer<BfloatStage>(Kind::kBfloat, node, values, spare_bytes);
   }
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
+  if (part.nodes == 0 && !in_half) part = find_expanded(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first, in_half);
   if (part.nodes == 0) {
     part = find_layer<ByteDepthwiseStage>(Kind::kByteDepthwise, node, values, spare_bytes);
@@ -181,6 +184,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     status = build<WinogradStage>(stage, last, values, part.tile, part.volume, shared);
   } else if (part.kind == OwnPart::Kind::kTaps) {
     status = build<TapsStage>(stage, node, values, pool);
+  } else if (part.kind == OwnPart::Kind::kExpanded) {
+    status = build<ExpandedStage>(stage, graph, first, part.expanded, shared, pool);
   } else if (part.kind == OwnPart::Kind::kDepthwise) {
     stage.reset(new (std::nothrow) DepthwiseStage(node, values, part.fusion, pool));
   } else if (part.kind == OwnPart::Kind::kByteDepthwise) {

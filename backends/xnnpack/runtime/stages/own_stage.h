@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/xnnpack/runtime/stages/attention_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/expanded_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/fused_stage.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "backends/xnnpack/runtime/stages/volume_search.h"
@@ -21,6 +22,7 @@ struct OwnPart {
     kBytePlanes,
     kWinograd,
     kTaps,
+    kExpanded,
     kDepthwise,
     kByteDepthwise,
     kGrouped,
@@ -42,6 +44,7 @@ struct OwnPart {
   // there is something; the input and output of kImageNorm, kMove and kTable.
   Fusion fusion;
   AttentionNodes attention;
+  ExpandedNodes expanded;
 };
 
 // False if this build has no such stages, or not for this processor.

@@ -77,7 +77,7 @@ Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
 void finish_tile(const void*, void*, const void*, size_t, size_t, size_t) {}
 #endif
 
-Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared) {
+Status Stages::build(const Subgraph& graph, uint64_t max_bytes, const Shared& shared) {
   graph_ = &graph;
   profiler_ = shared.profiler;
   in_half_ = shared.in_half;
@@ -86,8 +86,12 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
+  const uint64_t needed = graph.total_bytes();
+  if (needed > max_bytes) return no_memory();  // Only if there was none to find out.
   for (const Cut how : {Cut::kAtMoves, Cut::kAtOwnStages, Cut::kWhole}) {
-    TAPER_TRY(cut(how, how == Cut::kWhole ? 0 : spare_bytes));
+    uint64_t spare_bytes = max_bytes - needed;
+    TAPER_TRY(cut(how, spare_bytes));
+    max_memory_bytes_ = needed - graph.fixed_bytes() + spare_bytes;
     TAPER_TRY(find_buffers());
     if (!is_cut_badly(kMostBuffers)) break;
     if (how != Cut::kWhole) continue;
@@ -175,7 +179,7 @@ Status Stages::split_moves(Span<const uint32_t> uses) {
   return {};
 }
 
-Status Stages::cut(Cut how, uint64_t spare_bytes) {
+Status Stages::cut(Cut how, uint64_t& spare_bytes) {
   parts_ = make_array<Part>(std::min(kMostPartsAtAll, graph_->nodes().size()));
   epilogues_ = make_array<Fusion>(graph_->nodes().size());
   const auto uses = count_uses(*graph_);
@@ -326,6 +330,8 @@ Status Stages::reshape() {
   for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->reshape(graph_->values()));
   measure_buffers();
   memory_bytes_ = std::max(place_buffers(), kAlignment);  // Never 0, since an address is needed.
+  TAPER_REQUIRE(memory_bytes_ <= max_memory_bytes_, Error::kOutOfResources,
+                "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
   return memory_->grow(memory_bytes_) ? Status() : no_memory();
 }
 
@@ -446,6 +452,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper winograd";
     case OwnPart::Kind::kTaps:
       return "taper taps";
+    case OwnPart::Kind::kExpanded:
+      return "taper expanded";
     case OwnPart::Kind::kDepthwise:
     case OwnPart::Kind::kByteDepthwise:
       return "taper depthwise";

@@ -19,10 +19,11 @@ class Stages {
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
 
-  // Cuts and builds the graph, which must live as long as this. Memory in addition to what the
-  // graph itself needs stays within `spare_bytes`.
-  Status build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared);
-  // Prepares the stages for the current shapes of the graph's values.
+  // Cuts and builds the graph, which must live as long as this. What its stages need in addition to
+  // Subgraph::total_bytes(), and the values between and within them, stay within `max_bytes`.
+  Status build(const Subgraph& graph, uint64_t max_bytes, const Shared& shared);
+  // Prepares the stages for the current shapes of the graph's values. Nothing has been allocated if
+  // they need too much memory.
   Status reshape();
   // Sets the address of the argument with an index in the graph's list, for the next bind().
   void place(size_t argument, void* data);
@@ -54,7 +55,8 @@ class Stages {
   // How finely a graph is cut: also before and after reshapes that cost nothing as stages, only at
   // our stages, or only at nodes that have to be stages.
   enum class Cut : uint8_t { kAtMoves, kAtOwnStages, kWhole };
-  Status cut(Cut how, uint64_t spare_bytes);
+  // Memory that stages of ours need by themselves is subtracted from `spare_bytes`.
+  Status cut(Cut how, uint64_t& spare_bytes);
   // The part that begins with node `n`.
   Part next_part(Cut how, size_t n, Span<const uint32_t> uses, uint64_t& spare_bytes) const;
   // Whether two parts that follow each other are one.
@@ -95,7 +97,8 @@ class Stages {
   std::unique_ptr<void*[]> places_;      // Addresses of the values that several stages use.
   WorkMemory own_memory_;
   WorkMemory* memory_ = &own_memory_;
-  uint64_t memory_bytes_ = 0;  // The bytes that are needed.
+  uint64_t memory_bytes_ = 0;  // The bytes that are needed, and the most that may be.
+  uint64_t max_memory_bytes_ = 0;
   const uint8_t* bound_memory_ = nullptr;
 };
 

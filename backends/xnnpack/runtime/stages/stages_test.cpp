@@ -108,7 +108,7 @@ size_t stages_of(ResidualBlock&& block, uint64_t spare_bytes) {
   Stages stages;
   EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
   EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, spare_bytes, {}).ok());
+  EXPECT_TRUE(stages.build(graph, graph.total_bytes() + spare_bytes, {}).ok());
   return stages.size();
 }
 
@@ -152,6 +152,35 @@ TEST(Stages, WithoutRoomForFasterConvolutionsThereIsTheUsualWay) {
   Loaded loaded(block.p.finish(), options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   expect_right(loaded, block, 14, 14, 0);
+}
+
+// The results of a chain need not be in memory all at once.
+TEST(Stages, CountResultsAsLongAsTheyAreNeeded) {
+  const Sizes sizes = {16, 1024};
+  for (const bool are_added : {false, true}) {
+    PayloadBuilder p;
+    const uint32_t x = p.input(sizes), y = p.output(sizes);
+    std::vector<uint32_t> made = {x};
+    for (int i = 0; i < 100; ++i) {
+      made.push_back(p.inner(sizes));
+      p.unary(NodeContent::Abs, made[made.size() - 2], made.back());
+    }
+    uint32_t sum = made.back();
+    for (size_t i = 1; are_added && i + 1 < made.size(); ++i) {
+      const uint32_t next = p.inner(sizes);
+      p.binary(NodeContent::Add, sum, made[i], next);
+      sum = next;
+    }
+    p.unary(NodeContent::Negate, sum, y);
+    XnnpackOptions options = on_threads(1);
+    options.max_bytes = 1 << 20;
+    Loaded loaded(p.finish(), options);
+    ASSERT_EQ(loaded.status.error(), are_added ? Error::kOutOfResources : Error::kOk);
+    if (are_added) continue;
+    HeldFloats from({16, 1024}, Floats(16 * 1024, -2)), to({16, 1024}, Floats(16 * 1024));
+    ASSERT_TRUE(loaded.run({&from.value, &to.value}).ok());
+    EXPECT_EQ(to.result(), Floats(16 * 1024, -2));
+  }
 }
 
 // Slices of a = -x, whose elements follow one another, and what is made of them:
