@@ -7,9 +7,10 @@ PEERS = ("onnxruntime", "openvino")
 HEAD = """# Benchmarks of architectures that nobody named
 
 Written by `make bench-breadth`; `test/bench/peers/README.md` describes the method. Milliseconds of
-a run, f32, batch 1, medians over rounds in which all take turns. The ratio is that of the faster
-peer to Taper: above 1 Taper is ahead of both. The differences are the largest ones of the first
-output from PyTorch's, relative to its largest value."""
+a run, f32, batch 1: the median of a round, in which all take turns, and the least of all rounds,
+since the machine is not ours alone. The ratio is that of the faster peer to Taper: above 1 Taper is
+ahead of both. The differences are the largest ones of the first output from PyTorch's, relative to
+its largest value."""
 
 
 def ratio(row):
