@@ -72,6 +72,7 @@ Status Subgraph::read(Span<const uint8_t> payload, const BackendInitContext& con
     TAPER_XNNPACK_REQUIRE(value.shape.rank == value.declared.rank,
                           "an output has another rank than it declares");
   }
+  TAPER_TRY(count_results());
   TAPER_REQUIRE(total_bytes() <= max_bytes, Error::kOutOfResources,
                 "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
   return {};
@@ -186,7 +187,7 @@ Status Subgraph::infer_shapes(bool may_be_empty) {
   return {};
 }
 
-uint64_t Subgraph::total_bytes() const { return plus(fixed_bytes(), results_bytes()); }
+uint64_t Subgraph::total_bytes() const { return plus(fixed_bytes(), results_bytes_); }
 
 uint64_t Subgraph::fixed_bytes() const {
   uint64_t total = 0;
@@ -210,9 +211,10 @@ uint64_t Subgraph::fixed_bytes() const {
 
 // From the last node to the first: a result is in memory from the node that computes it to the last
 // one that reads it.
-uint64_t Subgraph::results_bytes() const {
+Status Subgraph::count_results() {
   const auto is_alive = make_array<bool>(value_count_);
-  if (is_alive == nullptr) return UINT64_MAX;
+  TAPER_REQUIRE(is_alive != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory to count that of the XNNPACK graph");
   uint64_t alive = 0, most = 0;
   for (size_t i = node_count_; i-- > 0 && most < UINT64_MAX;) {
     const XnnNode& node = nodes_[i];
@@ -227,7 +229,8 @@ uint64_t Subgraph::results_bytes() const {
     most = std::max(most, plus(alive, times(own, node.kind->intermediates)));
     alive -= own;
   }
-  return most;
+  results_bytes_ = most;
+  return {};
 }
 
 }  // namespace taper::xnnpack

@@ -114,7 +114,7 @@ class Subgraph {
                      const BackendInitContext& context, uint64_t max_bytes);
   Status read_nodes(const wire::XNNGraph& graph, uint64_t max_bytes);
   Status count_owned(const XnnValue& value, uint64_t max_bytes);
-  uint64_t results_bytes() const;
+  Status count_results();
   Status widen_filter(const XnnNode& node, uint64_t max_bytes);
   void find_needed();
 
@@ -125,7 +125,8 @@ class Subgraph {
   size_t value_count_ = 0;
   size_t node_count_ = 0;
   size_t argument_count_ = 0;
-  uint64_t owned_bytes_ = 0;  // Of constants; many values may copy the same bytes of the file.
+  uint64_t results_bytes_ = 0;  // Of those that are needed at once, with the shapes of the file.
+  uint64_t owned_bytes_ = 0;    // Of constants; many values may copy the same bytes of the file.
   bool is_taper_ = false;
 };
 

@@ -87,7 +87,6 @@ Status Stages::build(const Subgraph& graph, uint64_t max_bytes, const Shared& sh
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
   const uint64_t needed = graph.total_bytes();
-  if (needed > max_bytes) return no_memory();  // Only if there was none to find out.
   for (const Cut how : {Cut::kAtMoves, Cut::kAtOwnStages, Cut::kWhole}) {
     uint64_t spare_bytes = max_bytes - needed;
     TAPER_TRY(cut(how, spare_bytes));
