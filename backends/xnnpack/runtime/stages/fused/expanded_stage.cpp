@@ -82,8 +82,7 @@ ExpandedNodes ExpandedStage::find(const Subgraph& graph, Span<const uint32_t> us
   found.depthwise = first + 1 + found.between.nodes;
   if (found.depthwise >= nodes.size()) return {};
   const XnnNode& depthwise = nodes[found.depthwise];
-  const uint32_t expanded =
-      found.between.nodes > 0 ? found.between.output : nodes[first].output;
+  const uint32_t expanded = found.between.nodes > 0 ? found.between.output : nodes[first].output;
   if (!depthwise.is_needed || depthwise.inputs[0] != expanded || uses[expanded] != 1) return {};
   if (!DepthwiseStage::is_better(depthwise, values, false)) return {};
   if (!is_large(depthwise, values) || !is_padded_less(depthwise)) return {};
@@ -219,8 +218,7 @@ void ExpandedStage::run_task(void* stage, size_t thread, size_t task) {
 }
 
 Status ExpandedStage::run() {
-  const auto tasks =
-      static_cast<size_t>(divide_up(shape_.images * shape_.out_height, task_rows_));
+  const auto tasks = static_cast<size_t>(divide_up(shape_.images * shape_.out_height, task_rows_));
   pthreadpool_parallelize_1d_with_thread(pool_, run_task, this, tasks, 0);
   return {};
 }

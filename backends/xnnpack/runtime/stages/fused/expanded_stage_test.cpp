@@ -34,8 +34,7 @@ const Form kForms[] = {
     {"a window of 5", 2, 61, 70, 3, 96, 5, 1, 2, 2, After::kHardswish, After::kHardswish},
     {"a window of 5, step 2", 1, 80, 60, 8, 120, 5, 2, 1, 2, After::kBounds, After::kSwish},
     {"no padding", 1, 79, 73, 4, 100, 3, 1, 0, 0, After::kGelu, After::kBounds, false},
-    {"a window of 9, step 2", 1, 90, 64, 4, 96, 9, 2, 4, 4, After::kSwish,
-     After::kBounds},
+    {"a window of 9, step 2", 1, 90, 64, 4, 96, 9, 2, 4, 4, After::kSwish, After::kBounds},
 };
 
 double limit(double v, double low, double high) { return std::fmin(std::fmax(v, low), high); }
@@ -130,8 +129,7 @@ struct Model {
     for (uint32_t t = 0; t < form.window * form.window; ++t) {
       const auto i = static_cast<int64_t>(row % out_height(h) * form.step + t / form.window) -
                      int64_t{form.top};
-      const auto j =
-          static_cast<int64_t>(column * form.step + t % form.window) - int64_t{form.top};
+      const auto j = static_cast<int64_t>(column * form.step + t % form.window) - int64_t{form.top};
       if (i < 0 || i >= h || j < 0 || j >= form.width) continue;
       const size_t at = (image * h + static_cast<size_t>(i)) * form.width + static_cast<size_t>(j);
       sum += wide[at * form.channels + c] * static_cast<double>(filter[t * form.channels + c]);
