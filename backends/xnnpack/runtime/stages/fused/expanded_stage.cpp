@@ -181,7 +181,7 @@ void ExpandedStage::run_rows(int64_t image, int64_t row, int64_t end, float* str
   Rows held;
   for (; row < end; row += strip_rows_) {
     const int64_t rows = std::min(strip_rows_, end - row);
-    Rows wanted = windows_of(row, row + rows);
+    const Rows wanted = windows_of(row, row + rows);
     // The rows that the strip before has computed.
     const int64_t kept = std::max(held.end - wanted.first, int64_t{0});
     if (kept > 0) {

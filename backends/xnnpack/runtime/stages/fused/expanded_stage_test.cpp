@@ -70,7 +70,7 @@ struct Model {
     uint32_t expanded = shows_expanded ? p.output(wide) : p.inner(wide);
     p.convolved(x, p.constant({f.channels, 1, 1, f.ins}, expanding),
                 f.has_bias ? p.constant({f.channels}, expanding_bias) : UINT32_MAX, expanded, {});
-    expanded = followed(f.between, expanded, wide, p.inner(wide));
+    expanded = followed(f.between, expanded, p.inner(wide));
     const Sizes last = {f.images, out_height(f.height), out_width(f.width), f.channels};
     const uint32_t y = p.output(last);
     const uint32_t result = f.after == After::kBounds ? y : p.inner(last);
@@ -78,11 +78,11 @@ struct Model {
     windows.groups = f.channels;
     p.convolved(expanded, p.constant({1, f.window, f.window, f.channels}, filter),
                 p.constant({f.channels}, bias), result, windows);
-    followed(f.after, result, last, y);
+    followed(f.after, result, y);
   }
 
   // Adds what follows `value`, and returns its result.
-  uint32_t followed(After after, uint32_t value, const Sizes&, uint32_t result) {
+  uint32_t followed(After after, uint32_t value, uint32_t result) {
     switch (after) {
       case After::kBounds:
         p.nodes.back().range = {-0.5f, 2.f};
