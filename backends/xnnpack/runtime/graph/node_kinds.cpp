@@ -113,6 +113,12 @@ Status check_connected_filter(const XnnNode& node, Span<const XnnValue> values) 
   return {};
 }
 
+bool has_constant_filter(const XnnNode& node, Span<const XnnValue> values) {
+  const uint32_t bias = node.inputs[2];
+  return input(node, values).data == nullptr && input(node, values, 1).data != nullptr &&
+         (bias == kNone || values[bias].data != nullptr);
+}
+
 bool has_filter(const XnnNode& node) {
   switch (node.content_type) {
     case wire::NodeContent::FullyConnected:

@@ -84,6 +84,9 @@ bool has_bounds(const XnnNode& node);
 bool is_open_reshape(const XnnNode& node);
 // Whether the second argument is the filter of a layer or a convolution.
 bool has_filter(const XnnNode& node);
+// Whether the filter of such a node and its bias, if it has one, are constants, and its input is
+// not.
+bool has_constant_filter(const XnnNode& node, Span<const XnnValue> values);
 // Whether all arguments and the result are float32.
 bool is_in_floats(const XnnNode& node, Span<const XnnValue> values);
 

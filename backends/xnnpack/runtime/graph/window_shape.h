@@ -30,4 +30,11 @@ inline optimized::WindowShape window_shape(const XnnNode& node, Span<const XnnVa
   return shape;
 }
 
+// Whether each window is one pixel, and each pixel is one.
+inline bool is_pointwise(const optimized::WindowShape& s) {
+  const bool has_pixel = s.window_height == 1 && s.window_width == 1;
+  return has_pixel && s.step_down == 1 && s.step_across == 1 && s.out_height == s.height &&
+         s.out_width == s.width;
+}
+
 }  // namespace taper::xnnpack

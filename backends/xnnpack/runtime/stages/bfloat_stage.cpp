@@ -43,12 +43,6 @@ bool is_connected(const XnnNode& node) {
   return node.content_type == wire::NodeContent::FullyConnected;
 }
 
-bool is_pointwise(const WindowShape& s) {
-  const bool has_pixel = s.window_height == 1 && s.window_width == 1;
-  return has_pixel && s.step_down == 1 && s.step_across == 1 && s.out_height == s.height &&
-         s.out_width == s.width;
-}
-
 uint64_t weight_bytes(int64_t terms, int64_t columns) {
   return static_cast<uint64_t>(optimized::bfloat_weights(terms, columns)) * sizeof(uint16_t);
 }
@@ -82,11 +76,7 @@ BfloatStage::Layer BfloatStage::layer_of(const XnnNode& node, Span<const XnnValu
 bool BfloatStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
   const bool is_convolution = node.kind == find_kind(wire::NodeContent::Conv2d);
   if (!is_connected(node) && !is_convolution) return false;
-  if (!is_in_floats(node, values) || input(node, values).data != nullptr) return false;
-  for (const size_t constant : {1, 2}) {
-    const uint32_t id = node.inputs[constant];
-    if (id != kNone && values[id].data == nullptr) return false;
-  }
+  if (!is_in_floats(node, values) || !has_constant_filter(node, values)) return false;
   if (is_convolution && node.as<wire::Convolution>().groups() != 1) return false;
   if (element_count(values[node.output].shape) == 0) return false;
   const Layer layer = layer_of(node, values);

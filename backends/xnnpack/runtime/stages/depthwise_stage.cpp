@@ -20,8 +20,6 @@ constexpr int64_t kTasksPerThread = 4, kLeastBlocks = 4;
 // With vectors of fewer channels, a window of so few taps is faster result by result.
 constexpr int64_t kFewTaps = 9, kLeastChannels = 8;
 
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 Fusion find_swish(const Subgraph& graph, Span<const uint32_t> uses, size_t n) {

@@ -92,6 +92,9 @@ Status find_filters(const Shared& shared, uint32_t seed, const void* source, siz
   return {};
 }
 
+// How many parts of `size` make a whole, of which the last may be smaller.
+constexpr int64_t divide_up(int64_t whole, int64_t size) { return (whole + size - 1) / size; }
+
 inline Status status_of(xnn_status status, const char* text) {
   if (status == xnn_status_success) return {};
   return Status(status == xnn_status_out_of_memory ? Error::kDelegateMemoryAllocationFailed

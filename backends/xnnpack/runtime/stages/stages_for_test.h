@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,17 +23,6 @@ inline Floats some_numbers(size_t count, size_t step, float most = 5) {
   return all;
 }
 
-// How many stages a payload is cut into.
-inline size_t stage_count(const std::vector<uint8_t>& payload, const Shared& shared = {}) {
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  Stages stages;
-  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, 1 << 30, shared).ok());
-  return stages.size();
-}
-
 // A payload as a graph, and how often its values are read.
 struct ReadGraph {
   std::vector<uint8_t> payload;
@@ -47,5 +37,22 @@ struct ReadGraph {
   }
   Span<const uint32_t> uses() const { return {counts.get(), graph.values().size()}; }
 };
+
+// How many stages a payload is cut into, with so many bytes more than its graph needs.
+inline size_t stage_count(std::vector<uint8_t> payload, const Shared& shared = {},
+                          uint64_t spare_bytes = 1 << 30) {
+  const ReadGraph read(std::move(payload));
+  Stages stages;
+  EXPECT_TRUE(stages.build(read.graph, read.graph.total_bytes() + spare_bytes, shared).ok());
+  return stages.size();
+}
+
+// Functions by their definitions.
+inline double limit(double v, double low, double high) {
+  return std::fmin(std::fmax(v, low), high);
+}
+inline double gelu(double v) { return 0.5 * v * std::erfc(-v / std::sqrt(2.0)); }
+inline double hardswish(double v) { return v * limit(v + 3, 0, 6) / 6; }
+inline double swish(double v) { return v / (1 + std::exp(-v)); }
 
 }  // namespace taper::xnnpack

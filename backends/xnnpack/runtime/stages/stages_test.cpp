@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "backends/xnnpack/runtime/payload/payload_for_test.h"
+#include "backends/xnnpack/runtime/stages/stages_for_test.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "test/support/heap_counter.h"
 
@@ -102,14 +102,7 @@ void expect_right(Loaded& loaded, const ResidualBlock& block, int32_t height, in
 
 // The number of stages if `spare_bytes` more than the graph itself needs may be used.
 size_t stages_of(ResidualBlock&& block, uint64_t spare_bytes) {
-  const std::vector<uint8_t> payload = block.p.finish();
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  Stages stages;
-  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, graph.total_bytes() + spare_bytes, {}).ok());
-  return stages.size();
+  return stage_count(block.p.finish(), {}, spare_bytes);
 }
 
 TEST(Stages, ConvolutionsThatGainAreOnesOfTheirOwn) {

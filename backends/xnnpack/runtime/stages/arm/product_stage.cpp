@@ -31,14 +31,9 @@ bool is_connected(const XnnNode& node) {
   return node.content_type == wire::NodeContent::FullyConnected;
 }
 
-// Whether it is a convolution whose windows are single pixels, all of them.
-bool is_pointwise(const XnnNode& node, Span<const XnnValue> values) {
-  if (node.kind != find_kind(wire::NodeContent::Conv2d)) return false;
-  if (node.as<wire::Convolution>().groups() != 1) return false;
-  const optimized::WindowShape s = window_shape(node, values);
-  const bool has_pixel = s.window_height == 1 && s.window_width == 1;
-  return has_pixel && s.step_down == 1 && s.step_across == 1 && s.out_height == s.height &&
-         s.out_width == s.width;
+bool is_pointwise_convolution(const XnnNode& node, Span<const XnnValue> values) {
+  return node.kind == find_kind(wire::NodeContent::Conv2d) &&
+         node.as<wire::Convolution>().groups() == 1 && is_pointwise(window_shape(node, values));
 }
 
 int64_t rows_of(const XnnNode& node, Span<const XnnValue> values) {
@@ -52,12 +47,8 @@ bool has_waste(int64_t rows) { return kMoreRows[rows % kTileRows] * kMostRowsPer
 
 bool ProductStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
   if (!optimized::has_constant_product()) return false;
-  if (!is_connected(node) && !is_pointwise(node, values)) return false;
-  if (!is_in_floats(node, values) || input(node, values).data != nullptr) return false;
-  for (const size_t constant : {1, 2}) {
-    const uint32_t id = node.inputs[constant];
-    if (id != kNone && values[id].data == nullptr) return false;
-  }
+  if (!is_connected(node) && !is_pointwise_convolution(node, values)) return false;
+  if (!is_in_floats(node, values) || !has_constant_filter(node, values)) return false;
   const uint64_t results = element_count(values[node.output].shape);
   const uint32_t depth = input(node, values).shape.last();
   if (results == 0 || depth == 0 || !has_waste(rows_of(node, values))) return false;

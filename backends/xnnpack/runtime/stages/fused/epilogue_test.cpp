@@ -42,15 +42,11 @@ struct After {
   bool is_sum = false;
 };
 
-double limit(double v, double low, double high) { return std::fmin(std::fmax(v, low), high); }
-
 const After kAfter[] = {
-    {"hardswish", NodeContent::Hardswish,
-     [](double v, double) { return v * limit(v + 3, 0, 6) / 6; }},
-    {"gelu", NodeContent::Gelu,
-     [](double v, double) { return 0.5 * v * std::erfc(-v / std::sqrt(2.0)); }},
+    {"hardswish", NodeContent::Hardswish, [](double v, double) { return hardswish(v); }},
+    {"gelu", NodeContent::Gelu, [](double v, double) { return gelu(v); }},
     {"sigmoid", NodeContent::Sigmoid, [](double v, double) { return 1 / (1 + std::exp(-v)); }},
-    {"swish", NodeContent::Swish, [](double v, double) { return v / (1 + std::exp(-v)); }},
+    {"swish", NodeContent::Swish, [](double v, double) { return swish(v); }},
     {"tanh", NodeContent::Tanh, [](double v, double) { return std::tanh(v); }},
     {"sum", NodeContent::Add, [](double v, double a) { return v + a; }, true},
     {"clamped sum", NodeContent::Add, [](double v, double a) { return limit(v + a, 0, 2); }, true},

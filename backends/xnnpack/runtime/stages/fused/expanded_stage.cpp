@@ -28,22 +28,12 @@ constexpr int64_t kLeastStrips = 2;
 // A task has so many rows of results for each that another task computes as well.
 constexpr int64_t kRowsPerShared = 6;
 
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-bool are_constants(const XnnNode& node, Span<const XnnValue> values) {
-  const uint32_t bias = node.inputs[2];
-  return input(node, values).data == nullptr && input(node, values, 1).data != nullptr &&
-         (bias == kNone || values[bias].data != nullptr);
-}
-
-// Whether a stage could compute the product, and as fast as XNNPACK.
-bool is_pointwise(const XnnNode& node, Span<const XnnValue> values) {
+// Whether it is a pointwise convolution that a stage computes, and as fast as XNNPACK.
+bool is_expanding(const XnnNode& node, Span<const XnnValue> values) {
   if (!node.is_needed || node.kind != find_kind(wire::NodeContent::Conv2d)) return false;
   if (optimized::has_constant_product() || !is_in_floats(node, values)) return false;
-  if (node.as<wire::Convolution>().groups() != 1 || !are_constants(node, values)) return false;
-  const optimized::WindowShape s = window_shape(node, values);
-  return s.window_height == 1 && s.window_width == 1 && s.step_down == 1 && s.step_across == 1 &&
-         s.out_height == s.height && s.out_width == s.width;
+  return node.as<wire::Convolution>().groups() == 1 && has_constant_filter(node, values) &&
+         is_pointwise(window_shape(node, values));
 }
 
 int64_t row_bytes(const optimized::WindowShape& s) {
@@ -75,7 +65,7 @@ bool is_padded_less(const XnnNode& depthwise) {
 ExpandedNodes ExpandedStage::find(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
   const Span<const XnnNode> nodes = graph.nodes();
   const Span<const XnnValue> values = graph.values();
-  if (!is_pointwise(nodes[first], values)) return {};
+  if (!is_expanding(nodes[first], values)) return {};
   ExpandedNodes found;
   found.between = find_epilogue(graph, uses, first);
   if (found.between.nodes > 0 && found.between.kind != Fusion::Kind::kFunction) return {};
@@ -142,9 +132,14 @@ Status ExpandedStage::reshape(Span<const XnnValue> values) {
   return {};
 }
 
-uint64_t ExpandedStage::scratch_bytes() const {
+int64_t ExpandedStage::strip_floats() const {
   const int64_t rows = (strip_rows_ - 1) * shape_.step_down + shape_.window_height;
-  return pthreadpool_get_threads_count(pool_) * static_cast<uint64_t>(rows * row_bytes(shape_));
+  return rows * shape_.width * shape_.channels;
+}
+
+uint64_t ExpandedStage::scratch_bytes() const {
+  return pthreadpool_get_threads_count(pool_) * static_cast<uint64_t>(strip_floats()) *
+         sizeof(float);
 }
 
 Status ExpandedStage::bind(Span<void* const> places, void* scratch) {
@@ -204,8 +199,7 @@ void ExpandedStage::run_rows(int64_t image, int64_t row, int64_t end, float* str
 
 void ExpandedStage::run_task(void* stage, size_t thread, size_t task) {
   const auto& self = *static_cast<ExpandedStage*>(stage);
-  float* strip = self.strips_ + self.scratch_bytes() / sizeof(float) /
-                                    pthreadpool_get_threads_count(self.pool_) * thread;
+  float* strip = self.strips_ + self.strip_floats() * static_cast<int64_t>(thread);
   int64_t row = static_cast<int64_t>(task) * self.task_rows_;
   const int64_t height = self.shape_.out_height;
   const int64_t end = std::min(row + self.task_rows_, self.shape_.images * height);

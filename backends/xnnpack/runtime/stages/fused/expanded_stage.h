@@ -48,6 +48,8 @@ class ExpandedStage final : public Stage {
   void run_rows(int64_t image, int64_t row, int64_t end, float* strip) const;
   // What results [row, end) of an image are computed from.
   Rows windows_of(int64_t row, int64_t end) const;
+  // The size of a strip.
+  int64_t strip_floats() const;
   // Computes the rows of an image.
   void expand(int64_t image, const Rows& rows, float* to) const;
 

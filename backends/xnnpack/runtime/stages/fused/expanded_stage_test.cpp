@@ -37,18 +37,16 @@ const Form kForms[] = {
     {"a window of 9, step 2", 1, 90, 64, 4, 96, 9, 2, 4, 4, After::kSwish, After::kBounds},
 };
 
-double limit(double v, double low, double high) { return std::fmin(std::fmax(v, low), high); }
-
 double value_of(After after, double v) {
   switch (after) {
     case After::kBounds:
       return limit(v, -0.5, 2);
     case After::kSwish:
-      return v / (1 + std::exp(-v));
+      return swish(v);
     case After::kHardswish:
-      return v * limit(v + 3, 0, 6) / 6;
+      return hardswish(v);
     case After::kGelu:
-      return 0.5 * v * std::erfc(-v / std::sqrt(2.0));
+      return gelu(v);
   }
   return v;
 }

@@ -37,9 +37,7 @@ bool is_layer(const XnnNode& node, Span<const XnnValue> values) {
   const XnnValue& filter = input(node, values, 1);
   const bool is_small = filter.shape.rank == 2 && filter.shape.dims[0] <= kMostChannels &&
                         filter.shape.dims[1] <= kMostChannels;
-  const bool has_constants =
-      filter.data != nullptr && (node.inputs[2] == kNone || input(node, values, 2).data != nullptr);
-  return is_small && has_constants && node.flags == 0;
+  return is_small && has_constant_filter(node, values) && node.flags == 0;
 }
 
 }  // namespace
