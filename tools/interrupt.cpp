@@ -3,8 +3,12 @@
 
 #include "tools/interrupt.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "tools/system.h"
@@ -41,6 +45,14 @@ struct RemovedOnSignal::Entry {
     system::end_by(signal);
   }
 
+  static void on_lost_memory(int) {
+    constexpr std::string_view text =
+        "taper: error: a file became shorter, or could not be read, while it was in use\n";
+    [[maybe_unused]] const auto written = ::write(2, text.data(), text.size());
+    remove_all();
+    std::_Exit(1);
+  }
+
   // Whoever has ignored or taken over a signal keeps it.
   static void install() {
     static const bool is_installed = (system::on_ending(on_signal), true);
@@ -57,6 +69,8 @@ RemovedOnSignal::RemovedOnSignal(const std::string& path) {
 }
 
 RemovedOnSignal::~RemovedOnSignal() { entry_->exists = false; }
+
+void end_when_a_file_shrinks() { system::on_lost_memory(RemovedOnSignal::Entry::on_lost_memory); }
 
 // Listens first: what the caller makes now must not outlive a signal that comes before it is noted.
 SignalsWait::SignalsWait() {

@@ -17,6 +17,7 @@ class RemovedOnSignal {
 
  private:
   friend class SignalsWait;
+  friend void end_when_a_file_shrinks();
   struct Entry;
   Entry* entry_;
 };
@@ -29,5 +30,9 @@ class SignalsWait {
   SignalsWait& operator=(const SignalsWait&) = delete;
   ~SignalsWait();
 };
+
+// From now on a mapped file that becomes shorter ends the program with one error, and without a
+// temporary file, where the system would stop it in the middle.
+void end_when_a_file_shrinks();
 
 }  // namespace taper::tools

@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include "tools/commands.h"
+#include "tools/interrupt.h"
 #include "tools/system.h"
 
 int main(int argc, char** argv) {
   taper::tools::system::set_up_streams();
+  taper::tools::end_when_a_file_shrinks();
   if (argc > 1 && std::strcmp(argv[1], "--version") == 0) {
     std::printf("taper %s\n", TAPER_VERSION);
     return 0;

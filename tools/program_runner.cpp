@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 
 #include "backends/compilers.h"
 #include "kernels_portable/kernel_table.h"
@@ -86,21 +85,44 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
 
-// Files of packed weights and the like that were not asked for are used if they are there and
-// nobody else can have written them; `note` tells of one that somebody can.
+// Why a file beside the program, which nobody has asked for, is not used; empty if it is.
+std::string doubt_about(const DeviceDescriptor& device, const std::string& path) {
+  if (device.packed_is_code) return "it holds code";
+  return system::is_own(path) ? "" : "another user can write it";
+}
+
+// The files beside the program that are used without being asked for; `note` tells of one that is
+// not. They are mapped, and no signature covers them.
+std::map<std::string, std::string> files_beside(const RunnerOptions& options, std::string* note) {
+  std::map<std::string, std::string> files;
+  if (!options.map_files || !options.key_path.empty()) return files;
+  std::map<std::string, std::string> paths = packed_paths_of(options.path);
+  for (const DeviceDescriptor* device : backend_devices()) {
+    const std::string& path = paths[device->identity.name];
+    if (system::kind_of(path) == system::FileKind::kNone) continue;
+    const std::string doubt = doubt_about(*device, path);
+    if (doubt.empty()) {
+      files[device->identity.name] = path;
+    } else {
+      *note = "'" + path + "' is not used: " + doubt + "; --cache uses it nevertheless";
+    }
+  }
+  return files;
+}
+
 BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
-  BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler,
-                           options.numbers};
-  if (options.packed_paths) result.packed_paths = *options.packed_paths;
-  if (options.make_cache || options.packed_paths) return result;
-  std::error_code ignored;
-  std::erase_if(result.packed_paths, [&](const auto& each) {
-    if (!std::filesystem::exists(system::as_path(each.second), ignored)) return true;
-    if (system::is_own(each.second)) return false;
-    *note = "'" + each.second +
-            "' is not used: another user can write it; --cache uses it nevertheless";
-    return true;
-  });
+  if (options.make_cache && !options.map_files)
+    throw UsageError("--cache and --no-mmap exclude each other: the file of a cache is mapped");
+  if (options.make_cache && !options.key_path.empty())
+    throw UsageError("--cache and --key exclude each other: no key signs the file of a cache");
+  BackendOptions result = {options.threads, {}, options.profiler, options.numbers};
+  if (options.packed_paths) {
+    result.packed_paths = *options.packed_paths;
+  } else if (options.make_cache) {
+    result.packed_paths = packed_paths_of(options.path);
+  } else {
+    result.packed_paths = files_beside(options, note);
+  }
   return result;
 }
 

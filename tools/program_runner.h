@@ -40,8 +40,9 @@ struct RunnerOptions {
   std::string method;     // Empty: "forward", or the only method.
   uint32_t threads = 0;   // 0: one per fast core, at most four.
   bool optimized = true;  // False: portable kernels only.
-  // Writes files of packed weights beside the program, one per backend that packs any. Without it,
-  // a file that is there is used, and rebuilt if it is unusable, unless another user can write it.
+  // Writes files of packed weights and the like beside the program, one per backend that keeps any.
+  // Without it, a file that is there is used, and rebuilt if it is unusable, but for one that holds
+  // code or that another user can write; with a key, or without mapping, none is.
   bool make_cache = false;
   Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the runner.
   Numbers numbers = Numbers::kOwn;

@@ -47,6 +47,9 @@ void on_ending(void (*handler)(int signal));
 void end_by(int signal);
 void send_again(int signal);
 [[noreturn]] void wait_forever();
+// The handler is called when memory that maps a file has nothing behind it any more, and must end
+// the program.
+void on_lost_memory(void (*handler)(int signal));
 
 // Standard input and output carry bytes; a terminal shows UTF-8 and colours.
 void set_up_streams();

@@ -71,6 +71,14 @@ void wait_forever() {
   for (;;) ::pause();
 }
 
+// A sanitizer that waits for the signal keeps it.
+void on_lost_memory(void (*handler)(int signal)) {
+  struct sigaction action {};
+  if (::sigaction(SIGBUS, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  action.sa_handler = handler;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
 void set_up_streams() {}
 
 std::filesystem::path as_path(const std::string& path) { return path; }

@@ -124,6 +124,9 @@ void wait_forever() {
   for (;;) Sleep(INFINITE);
 }
 
+// Windows lets nobody shorten a file that is mapped.
+void on_lost_memory(void (*)(int signal)) {}
+
 void set_up_streams() {
   for (std::FILE* stream : {stdin, stdout, stderr}) ::_setmode(::_fileno(stream), _O_BINARY);
   SetConsoleOutputCP(CP_UTF8);

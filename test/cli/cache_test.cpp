@@ -1,6 +1,7 @@
 // Tests weights packed ahead of time: beside the model with --cache, or in it with taper pack.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -31,10 +32,16 @@ std::string exported(const ScratchFolder& scratch, const std::string& model = "r
   return path;
 }
 
+using Options = std::vector<std::string>;
+
+Said run_with(const std::string& path, const Options& options) {
+  Options arguments = {"run", path, "--threads", "1"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return run("taper", arguments);
+}
+
 Said run_model(const std::string& path, bool cache = false) {
-  std::vector<std::string> arguments = {"run", path, "--threads", "1"};
-  if (cache) arguments.push_back("--cache");
-  Said said = run("taper", arguments);
+  Said said = run_with(path, cache ? Options{"--cache"} : Options{});
   EXPECT_EQ(said.code, 0) << said.err;
   return said;
 }
@@ -89,14 +96,65 @@ TEST_F(Cache, WhatIsOfNoUseIsToldOnceAndMadeAnew) {
 
 TEST_F(Cache, WhatOthersCanWriteIsUsedOnlyWhenAskedFor) {
   run_model(path_, true);
-  std::filesystem::permissions(cache_, std::filesystem::perms::others_write,
-                               std::filesystem::perm_options::add);
   const std::string before = tools::read_file(cache_);
-  const Said unasked = run_model(path_);
-  EXPECT_TRUE(has(unasked, "is not used: another user can write it")) << unasked.err;
-  EXPECT_EQ(unasked.out, plain_);
-  EXPECT_EQ(tools::read_file(cache_), before);
+  const auto good = std::filesystem::status(cache_).permissions();
+  for (const auto bad :
+       {std::filesystem::perms::others_write, std::filesystem::perms::group_write}) {
+    std::filesystem::permissions(cache_, good | bad);
+    const Said unasked = run_model(path_);
+    EXPECT_TRUE(has(unasked, "is not used: another user can write it")) << unasked.err;
+    EXPECT_EQ(unasked.out, plain_);
+    EXPECT_EQ(tools::read_file(cache_), before);
+    EXPECT_EQ(run_model(path_, true).err, "");
+  }
+}
+
+TEST_F(Cache, OfAnotherUserIsUsedOnlyWhenAskedFor) {
+  run_model(path_, true);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  ASSERT_EQ(::chown(cache_.c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(has(run_model(path_), "is not used: another user can write it"));
   EXPECT_EQ(run_model(path_, true).err, "");
+}
+
+// It is mapped, and no key signs it.
+TEST_F(Cache, IsNotUsedWhereFilesAreReadOrHaveToBeSigned) {
+  run_model(path_, true);
+  tools::write_file(cache_, "no packed weights: who opens it says so");
+  EXPECT_TRUE(has(run_model(path_), "is not used: "));
+  run_model(path_, true);
+  tools::write_file(cache_, "no packed weights: who opens it says so");
+  const std::string key = scratch_ / "author.pem";
+  ASSERT_EQ(run("taper", {"sign", "--new-key", key}).code, 0);
+  ASSERT_EQ(run("taper", {"sign", path_, "--key", key}).code, 0);
+  const std::string public_key = scratch_ / "author.pub.pem";
+  for (const Options& options : {Options{"--no-mmap"}, Options{"--key", public_key}}) {
+    const Said said = run_with(path_, options);
+    EXPECT_EQ(said.out, plain_);
+    EXPECT_EQ(said.err, "");
+    Options both = options;
+    both.push_back("--cache");
+    const Said refused = run_with(path_, both);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_TRUE(has(refused, "exclude each other")) << refused.err;
+  }
+}
+
+// Compiled shaders, which nothing but the caller's word makes safe.
+TEST(CodeBesideAModel, IsUsedOnlyWhenAskedFor) {
+  const DeviceDescriptor* compiler = nullptr;
+  for (const DeviceDescriptor* each : backend_devices()) {
+    if (each->packed_is_code) compiler = each;
+  }
+  if (compiler == nullptr) GTEST_SKIP() << "no backend of this build keeps code";
+  const ScratchFolder scratch;
+  const std::string path = exported(scratch, "add");
+  const std::string file = scratch / (std::string("add.") + compiler->packed_suffix);
+  tools::write_file(file, "code");
+  EXPECT_EQ(
+      run_model(path).err,
+      "taper: note: '" + file + "' is not used: it holds code; --cache uses it nevertheless\n");
+  EXPECT_EQ(tools::read_file(file), "code");
 }
 
 TEST_F(Cache, IsNotThatOfAModelThatHasTakenThePlace) {

@@ -1,4 +1,5 @@
-// Ctrl-C while a file is being written leaves neither the file nor a part of it.
+// Ctrl-C while a file is being written leaves neither the file nor a part of it, and a file that
+// shrinks while it is mapped ends a command with an error.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "test/cli/command.h"
@@ -55,6 +57,25 @@ TEST(Interrupt, LeavesThePreviousFile) {
   EXPECT_EQ(export_until(folder, 3, SIGINT), SIGINT);
   EXPECT_EQ(tools::read_file(folder / "model.pte"), "as it was");
   EXPECT_EQ(folder.files(), (Files{"model.pte", "weights"}));
+}
+
+// A model that runs until its file is cut off.
+TEST(ShrinkingFile, IsOneError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer reports the signal itself";
+#endif
+  const ScratchFolder folder;
+  const std::string path = folder / "resnet18.pte";
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/resnet18.pt2";
+  ASSERT_EQ(run("taper", {"export", model, "-o", path}).code, 0);
+  std::thread cutter([&path] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::filesystem::resize_file(path, 100);
+  });
+  const Said said = run("taper", {"run", path, "--threads", "1", "-n", "100000000"});
+  cutter.join();
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.error_lines().size(), 1u) << said.err;
 }
 
 }  // namespace

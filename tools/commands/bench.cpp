@@ -32,8 +32,8 @@ CommandLine describe() {
          {"portable-only", "Do not use the kernels optimized for this processor"},
          {"warmup", "Runs before the measurement starts", "N", "2"},
          {"cache",
-          "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
-          "existing file is always used"},
+          "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte, and use "
+          "it; an existing file of packed weights is used without this, too"},
          {"no-mmap",
           "Read the files into memory instead of mapping them: they may change meanwhile"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},

@@ -49,8 +49,8 @@ CommandLine describe() {
          {"t,threads", "Threads for kernels and backends; default: one per fast core, at most 4",
           "N"},
          {"cache",
-          "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
-          "existing file is always used"},
+          "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte, and use "
+          "it; an existing file of packed weights is used without this, too"},
          {"no-mmap",
           "Read the files into memory instead of mapping them: they may change meanwhile"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},

@@ -45,6 +45,6 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
 }  // namespace
 
 extern const DeviceDescriptor kDevice;
-const DeviceDescriptor kDevice = {kIdentity, nullptr, "vkcache", make_device};
+const DeviceDescriptor kDevice = {kIdentity, nullptr, "vkcache", true, make_device};
 
 }  // namespace taper::vulkan

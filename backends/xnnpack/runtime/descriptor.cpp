@@ -47,6 +47,6 @@ std::unique_ptr<Device> make(const DeviceOptions& options) {
 }  // namespace
 
 extern const DeviceDescriptor kDevice;
-const DeviceDescriptor kDevice = {kIdentity, kXnnpackPackedKey, "xnncache", make};
+const DeviceDescriptor kDevice = {kIdentity, kXnnpackPackedKey, "xnncache", false, make};
 
 }  // namespace taper::xnnpack

@@ -148,6 +148,8 @@ struct DeviceDescriptor {
   // them: "taper.xnncache", "xnncache". Null if the backend keeps nothing there.
   const char* packed_key;
   const char* packed_suffix;
+  // Whether such a file holds code, which nobody should run who has not asked for it.
+  bool packed_is_code;
   // Creates the device; null if there is not enough memory.
   std::unique_ptr<Device> (*make)(const DeviceOptions& options);
 };

@@ -28,6 +28,6 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
 }  // namespace
 
 extern const DeviceDescriptor kDevice;
-const DeviceDescriptor kDevice = {kIdentity, nullptr, nullptr, make_device};
+const DeviceDescriptor kDevice = {kIdentity, nullptr, nullptr, false, make_device};
 
 }  // namespace taper::understudy
