@@ -332,18 +332,20 @@ def stale_lines(results, expected):
 
 
 def summary(results, classes):
-    table = collections.defaultdict(collections.Counter)
+    """A row for each class. Vacuous are ok cases with only sizes to compare: what PyTorch computes is
+    empty, NaN or infinite."""
+    table, vacuous = collections.defaultdict(collections.Counter), collections.Counter()
     for r in results:
-        table[classes.get(r.operator, "other")][r.verdict] += 1
-    print(f"{'class':8} {'cases':>6} {'ok':>6} {'rate':>7} {'refused':>8} {'wrong':>6} {'died':>6}   "
-          "not exported by torch")
+        kind = classes.get(r.operator, "other")
+        table[kind][r.verdict] += 1
+        vacuous[kind] += r.is_vacuous
+    print(f"{'class':8} {'cases':>6} {'ok':>6} {'rate':>7} {'vacuous':>8} {'refused':>8} "
+          f"{'wrong':>6} {'died':>6}   not exported by torch")
     for kind, counts in sorted(table.items()):
         cases = counts[OK] + counts[REFUSED] + counts[WRONG] + counts[DIED]
         print(f"{kind:8} {cases:6} {counts[OK]:6} {100 * counts[OK] / max(cases, 1):6.2f}% "
-              f"{counts[REFUSED]:8} {counts[WRONG]:6} {counts[DIED]:6}   {counts[UNEXPORTED]}")
-    vacuous = sum(r.is_vacuous for r in results)
-    print(f"{vacuous} of the ok cases have only sizes to compare: PyTorch's results are empty, NaN "
-          "or infinite")
+              f"{vacuous[kind]:8} {counts[REFUSED]:8} {counts[WRONG]:6} {counts[DIED]:6}   "
+              f"{counts[UNEXPORTED]}")
 
 
 def cache_folder(folder):

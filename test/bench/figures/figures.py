@@ -60,15 +60,19 @@ def write(table, lines):
 def age(text, sources):
     """What --check says of a text with a stated commit."""
     stated = provenance.STATED.search(text)
+    if not text.strip():
+        return "not measured yet"
     if not stated:
         return "states no commit"
     commit, day = stated.groups()
     if provenance.git("cat-file", "-e", commit + "^{commit}") is None:
         return f"of {day}, by a commit that is not in this history: {commit}"
-    later = provenance.git("rev-list", "--count", f"{commit}..HEAD", "--", *sources)
+    since = ["rev-list", "--count", f"{commit}..HEAD", "--"]
+    later = provenance.git(*since, *sources)
     if later == "0":
         return f"up to date ({commit}, {day})"
-    return f"of {day}: {later} commits since {commit} changed {', '.join(sources)}"
+    changed = [path for path in sources if provenance.git(*since, path) != "0"]
+    return f"of {day}: {later} commits since {commit} changed {', '.join(changed)}"
 
 
 def check():

@@ -37,6 +37,9 @@ def commit():
     return f"{name}{' with changes' if changed else ''}, {time.strftime('%Y-%m-%d', time.gmtime())}"
 
 
-def line():
-    """One line for below a table: `STATED` finds the commit in it again."""
-    return f"Commit {commit()}; {features()}; {len(os.sched_getaffinity(0))} cores."
+def line(jobs=1):
+    """One line for below a table: `STATED` finds the commit in it again. jobs: how many models are
+    measured at a time, each on cores of its own."""
+    cores = len(os.sched_getaffinity(0))
+    share = f", of which {cores // jobs} for each of {jobs} models at a time" if jobs > 1 else ""
+    return f"Commit {commit()}; {features()}; {cores} cores{share}."

@@ -17,8 +17,11 @@ Document = collections.namedtuple("Document", "name command sources needs")
 
 COMPILER = ["exir", "tools/export", "kernels_portable"]
 KERNELS = ["kernels_portable", "kernels_optimized", "runtime", "exir"]
-XNNPACK = ["backends/xnnpack", "kernels_optimized", "runtime", "exir"]
-TAPER = os.path.join(ROOT, "build/release/bin/taper")
+XNNPACK = ["backends/xnnpack", "scripts/xnnpack.sh", *KERNELS]
+VULKAN = ["backends/vulkan", "exir", "runtime"]
+PEERS = [f"test/bench/peers/{name}.py" for name in ("bench", "models", "peers", "worker")]
+BIN = "build/release/bin"
+TAPER = os.path.join(ROOT, BIN, "taper")
 MODELS = os.path.join(ROOT, "build/models")
 
 
@@ -49,7 +52,7 @@ def full_size_models():
 
 def export():
     """Wall time and peak memory of the whole command, for each full-size model."""
-    lines = output("build/release/bin/bench_export", full_size_models()).splitlines()[1:]
+    lines = output(f"{BIN}/bench_export", full_size_models()).splitlines()[1:]
     rows = [re.split(r" {2,}", line.strip())[:4] for line in lines]
     return table(["`taper export` in a fresh process", ".pt2", "time", "peak memory"], rows)
 
@@ -85,40 +88,49 @@ def rows_of(text, heading):
     return [[c.strip() for c in line.strip("|").split("|")] for line in found.group().splitlines()]
 
 
-def ratios(rows, peer):
-    """The ratios in parentheses of a peer's column."""
+def counted_ratios(rows, peer, but=""):
+    """The ratios in parentheses of a peer's column, without those marked as of wrong outputs, and
+    without the model `but`."""
     column = rows[0].index(peer)
-    cells = [re.search(r"\(([\d.]+)\)", row[column]) for row in rows[2:]]
-    return [float(found.group(1)) for found in cells if found]
+    cells = [row[column] for row in rows[2:] if row[0] != but and not row[1].endswith("#")]
+    found = [re.search(r"\(([\d.]+)\)$", cell) for cell in cells]
+    return [float(each.group(1)) for each in found if each]
 
 
 def peers():
     """docs/benchmarks.md in short: each peer's figures over Taper's."""
     names = ["ExecuTorch", "ONNX Runtime", "OpenVINO", "LiteRT"]
-    text = read("docs/benchmarks.md")
+    headings = {
+        "latency, f32, one thread": "## Latency, f32, 1 thread",
+        "latency, f32, two threads": "## Latency, f32, 2 threads",
+        "latency, int8, one thread": "## Latency, int8, 1 thread",
+        "latency, int8, two threads": "## Latency, int8, 2 threads",
+        "cold start, f32": "## Cold start, f32",
+        "cold start with a cache, f32": "## Cold start with a cache",
+        "peak memory, f32": "## Peak resident memory",
+    }
+    text, shown = read("docs/benchmarks.md"), []
 
-    def row(title, heading, show):
+    def add(title, rows, mean, but=""):
+        cells = [title]
+        for name in names:
+            if name in rows[0] and mean[rows[0].index(name)] != "-":
+                ratios = counted_ratios(rows, name, but)
+                middle = mean[rows[0].index(name)].strip("*")
+                cells.append(f"{middle} ({min(ratios):.2f} to {max(ratios):.2f})")
+            else:
+                cells.append("")
+        shown.append(cells)
+
+    for title, heading in headings.items():
         rows = rows_of(text, heading)
-        return [title, *(show(rows, name) for name in names)]
-
-    def mean(rows, name):
-        means = next(row for row in rows if row[0].strip("*") == "geometric mean")
-        return means[rows[0].index(name)].strip("*-") if name in rows[0] else ""
-
-    def extremes(rows, name):
-        values = ratios(rows, name)
-        return f"{min(values):.2f} to {max(values):.2f}"
-
-    one = "## Latency, f32, 1 thread"
-    rows = [
-        row("latency, f32, one thread: geometric mean", one, mean),
-        row("least and most", one, extremes),
-        row("two threads: geometric mean", "## Latency, f32, 2 threads", mean),
-        row("int8, one thread: geometric mean", "## Latency, int8, 1 thread", mean),
-        row("cold start: geometric mean", "## Cold start, f32", mean),
-        row("peak memory: geometric mean", "## Peak resident memory", mean),
-    ]
-    return table(["their figure over Taper's (`docs/benchmarks.md`)", *names], rows)
+        for row in rows:
+            if row[0] == "**geometric mean**":
+                add(title, rows, row)
+            elif row[0].startswith("mean without "):
+                add(f"the same without `{row[0].split()[-1]}`", rows, row, row[0].split()[-1])
+    title = "their figure over Taper's: geometric mean (least to most)"
+    return table([title, *names], shown)
 
 
 def gpu():
@@ -173,10 +185,12 @@ def sizes():
 def operators(title, kinds, *options):
     """Rows for classes of PyTorch's operator database."""
     said = output("scripts/oracle.sh", "build/release", *options)
+    counts = r" +(\d+)"
     for kind, name in kinds.items():
-        row = re.search(rf"^{kind} +(\d+) +\d+ +([\d.]+)% +(\d+) +(\d+)", said, re.M)
-        cases, rate, refused, wrong = row.groups()
-        yield [f"{title}, {name}", thousands(cases), f"{rate} %", refused, wrong]
+        row = re.search(rf"^{kind}{counts} +\d+ +([\d.]+)%{4 * counts}", said, re.M)
+        cases, rate, vacuous, refused, wrong, died = row.groups()
+        yield [f"{title}, {name}", thousands(cases), f"{rate} %", thousands(vacuous), refused,
+               str(int(wrong) + int(died))]  # fmt: skip
 
 
 def pytorch():
@@ -188,44 +202,137 @@ def pytorch():
         *operators(database, {**core, "other": "all others"}),
         *operators(delegated, core, "--backend", "xnnpack"),
     ]
-    count, same = re.search(r"(\d+) models, (\d+) match", read("docs/models.md")).groups()
+    models = read("docs/models.md")
+    count, same = re.search(r"(\d+) models, (\d+) match", models).groups()
+    vacuous = re.search(r"(\d+) have outputs of NaN or infinity", models)
     rate = f"{100 * int(same) / int(count):.2f} %"
-    rows.append(["public architectures (`docs/models.md`)", count, rate, "", ""])
-    return table(["compared with PyTorch", "cases", "match", "refused", "wrong"], rows)
+    rows.append(["public architectures (`docs/models.md`)", count, rate,
+                 vacuous.group(1) if vacuous else "0", "", ""])  # fmt: skip
+    titles = ["compared with PyTorch", "cases", "match", "of them with no number to compare",
+              "refused", "wrong"]  # fmt: skip
+    return table(titles, rows)
+
+
+def dispatch():
+    """What the runtime takes for an instruction, without what its kernel takes."""
+    names = {"open": "open, verify", "load": "load", "execute/dispatch_only": "run",
+             "trace_ring": "run, recorded in a ring",
+             "trace_ring_steady_clock": "the same with the system's clock"}  # fmt: skip
+    wanted = "^(" + "|".join(names) + ")$"
+    said = json.loads(output(f"{BIN}/bench_runtime", f"--benchmark_filter={wanted}",
+                             "--benchmark_format=json", "--benchmark_repetitions=9"))  # fmt: skip
+    medians = {each["run_name"]: each["s/op"] for each in said["benchmarks"]
+               if each.get("aggregate_name") == "median"}  # fmt: skip
+    cells = [f"{1e9 * medians[name]:.3g}" for name in names]
+    return table(["ns for an instruction", *names.values()], [["of 1,000 that do nothing", *cells]])
+
+
+def tracing():
+    """What recording costs. The times of the models themselves are those of docs/benchmarks.md."""
+    lines = output(f"{BIN}/bench_tracing").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    shown = [[*row[:3], *row[4:]] for row in rows if len(row) == 6]
+    return table(shown[0], shown[2:])
+
+
+def fuzz():
+    """What test/fuzz/campaigns.txt notes, by kind of file."""
+    mutants, hours, findings = (collections.Counter() for _ in range(3))
+    for line in read("test/fuzz/campaigns.txt").splitlines():
+        if line.startswith("#"):
+            continue
+        kind, rest = re.fullmatch(r"\S+ \S+ (\S+) (.*)", line).groups()
+        kind = kind.removeprefix("libfuzzer_")
+        run = re.match(r"(\d+)\.\.(\d+) ", rest)
+        if run:
+            mutants[kind] += int(run.group(2)) - int(run.group(1)) + 1
+        else:
+            hours[kind] += float(re.match(r"([\d.]+) CPU hours, ", rest).group(1))
+        findings[kind] += not rest.endswith("nothing reported")
+    kinds = [*dict.fromkeys([*mutants, *hours])]
+    rows = [[kind, thousands(mutants[kind]), f"{hours[kind]:.2f}", str(findings[kind])]
+            for kind in kinds]  # fmt: skip
+    rows.append(["together", thousands(sum(mutants.values())), f"{sum(hours.values()):.2f}",
+                 str(sum(findings.values()))])  # fmt: skip
+    titles = ["fuzzed", "numbered mutants", "CPU hours of libFuzzer", "runs that a finding ended"]
+    return table(titles, rows)
 
 
 README = "README.md"
+BUILD = ["CMakeLists.txt", "cmake", "scripts/cold_build.sh"]
 TABLES = [
-    Table("cold_build", README, cold_build, ["CMakeLists.txt", "cmake"], 6, ""),
-    Table("export", README, export, COMPILER, 1, ""),
-    Table("run", README, run, KERNELS, 1, ""),
-    Table("sizes", README, sizes, ["runtime", "kernels_portable", "schema"], 5, ""),
-    Table("pytorch", README, pytorch, ["exir", "kernels_portable", "kernels_optimized"], 60, ""),
+    Table("cold_build", README, cold_build, BUILD, 6, ""),
+    Table("export", README, export, [*COMPILER, "test/bench/bench_export.cpp"], 1, ""),
+    Table("run", README, run, [*KERNELS, "tools/commands/bench.cpp"], 1, ""),
+    Table("dispatch", README, dispatch, ["runtime", "test/bench/bench_runtime.cpp"], 1, ""),
+    Table(
+        "tracing",
+        "docs/devtools.md",
+        tracing,
+        ["runtime", "tools/profile", "backends/xnnpack/runtime", "test/bench/bench_tracing.cpp"],
+        10,
+        "",
+    ),
+    Table(
+        "sizes",
+        README,
+        sizes,
+        ["runtime", "kernels_portable", "schema", "test/size", "test/firmware", "scripts/size.sh",
+         "scripts/firmware.sh"],
+        5,
+        "",
+    ),
+    Table("pytorch", README, pytorch, [*XNNPACK, "test/oracle", "scripts/oracle.sh"], 60, ""),
+    Table("fuzz", README, fuzz, [], 0, "test/fuzz/campaigns.txt"),
     Table("peers", README, peers, [], 0, "docs/benchmarks.md"),
     Table("gpu", README, gpu, [], 0, "docs/benchmarks_gpu.md"),
     Table("quantised", README, quantised, [], 0, "docs/quantisation.md"),
 ]
+VENV = '"$(scripts/venv.sh)"'
+GPU = f"{VENV} test/bench/peers/{{}}.py --taper {BIN}/taper --markdown docs/benchmarks_{{}}.md"
 DOCUMENTS = [
-    Document("docs/benchmarks.md", "scripts/bench_peers.sh --again", XNNPACK, ""),
-    Document("docs/benchmarks_breadth.md", "scripts/bench_peers.sh --breadth", XNNPACK, ""),
-    Document("docs/models.md", "scripts/zoo.sh", COMPILER, ""),
+    Document("docs/benchmarks.md", "scripts/bench_peers.sh --again", [*XNNPACK, *PEERS], ""),
     Document(
-        "docs/quantisation.md",
-        '"$(scripts/venv.sh)" test/quantize/figures.py build/release/bin/taper',
-        ["exir/quantize", *XNNPACK],
+        "docs/benchmarks_breadth.md",
+        "scripts/bench_peers.sh --breadth --again",
+        [*XNNPACK, *PEERS, "test/bench/peers/breadth.py"],
         "",
     ),
-    Document("docs/benchmarks_arm64.md", "scripts/bench_arm64.sh", XNNPACK, ""),
+    Document(
+        "docs/benchmarks_compile.md",
+        "make wheel && scripts/bench_peers.sh --compile --again",
+        [*XNNPACK, "bindings/python", "test/bench/peers/compiled.py"],
+        "",
+    ),
+    Document("docs/models.md", "scripts/zoo.sh", [*KERNELS, "tools/export", "test/zoo"], ""),
+    Document(
+        "docs/quantisation.md",
+        f"{VENV} test/quantize/figures.py {BIN}/taper",
+        ["exir/quantize", "tools/quantize", *XNNPACK, "test/quantize/figures.py"],
+        "",
+    ),
+    Document(
+        "docs/benchmarks_arm64.md",
+        "scripts/bench_arm64.sh",
+        [*XNNPACK, "test/bench/arm64", "scripts/bench_arm64.sh"],
+        "",
+    ),
     Document(
         "docs/benchmarks_web.md",
         "scripts/bench_web.sh --markdown docs/benchmarks_web.md",
-        ["bindings/web", *KERNELS],
+        ["bindings/web", *KERNELS, "test/bench/web", "scripts/bench_web.sh"],
         "",
     ),
     Document(
-        "docs/benchmarks_gpu.md", "test/bench/peers/gpu.py", ["backends/vulkan"], "a GPU"
+        "docs/benchmarks_gpu.md",
+        GPU.format("gpu", "gpu") + " --store build/peers/gpu.json",
+        [*VULKAN, "test/bench/peers/gpu.py"],
+        "a GPU",
     ),
     Document(
-        "docs/benchmarks_gpu_llm.md", "test/bench/peers/gpu_llm.py", ["backends/vulkan"], "a GPU"
+        "docs/benchmarks_gpu_llm.md",
+        GPU.format("gpu_llm", "gpu_llm"),
+        [*VULKAN, "test/bench/peers/gpu_llm.py"],
+        "a GPU",
     ),
 ]

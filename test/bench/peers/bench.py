@@ -6,10 +6,16 @@ For every model, dtype and number of threads all peers are loaded at once, each 
 and run alternately, so that other load on the machine affects all of them alike. Cold starts are
 processes of their own, as many for each, in turns, too. Results are kept in results.json and not
 measured again unless --again is given; --report only writes the report.
+
+    --again                      measures all models again
+    --again a,b --rounds 14      these models, in so many rounds, of which the report tells
+    --jobs 4                     four models at a time, each on a quarter of the cores
 """
 
 import argparse
+import concurrent.futures
 import json
+import multiprocessing
 import os
 import statistics
 import subprocess
@@ -33,6 +39,7 @@ import provenance  # noqa: E402
 SECONDS_PER_TURN = 0.25
 HERE = os.path.dirname(os.path.abspath(__file__))
 TAPER = "taper"
+EVERY_MODEL = "*"  # What --again means without names.
 KINDS = (("f32", 1), ("f32", 2), ("int8", 1), ("int8", 2))
 EVERY_PEER = {
     "models": [*models.ENTRIES, models.CALL],
@@ -173,7 +180,8 @@ class Bench:
         self.options = options
         self.results = Results(options.out,
                                "breadth.json" if options.breadth else "results.json")
-        self.measured = provenance.line()  # The program was built just now; the tree may change.
+        # The program was built just now; the tree may change.
+        self.measured = provenance.line(options.jobs)
         self.contexts = {}
         self.exported = {}  # What this process exported: None, or why it failed.
 
@@ -202,7 +210,7 @@ class Bench:
         where = self.context(model).path(f"{dtype}.{name}.where")
         if key not in self.exported:
             self.exported[key] = None
-            if is_taper(name) or self.options.again or not os.path.exists(where):
+            if is_taper(name) or self.is_again(model) or not os.path.exists(where):
                 self.exported[key] = self.make(",".join(key))
         if self.exported[key] is not None:
             raise RuntimeError(self.exported[key])
@@ -225,15 +233,31 @@ class Bench:
             return TaperRuns(self.options.taper, path, inputs[1], expected, threads), path
         return Worker(name, path, inputs[0], expected, threads), path
 
-    def measure(self, model, dtype, threads):
-        key = f"{model}/{dtype}/{threads}"
-        row = {} if self.options.again else self.results.get(key, {})
-        names = [n for n in self.options.peers if n not in row]
-        if not names:
-            return
-        if TAPER in self.options.peers and TAPER not in names:
-            names.insert(0, TAPER)  # Ratios compare figures of the same run only.
-        inputs, runners = self.inputs(model), {}
+    def is_again(self, model):
+        return self.options.again == EVERY_MODEL or model in self.options.again.split(",")
+
+    def wanted(self, model, key):
+        """The peers to measure: none, or the whole row, for ratios compare figures of one run."""
+        if self.is_again(model):
+            return self.options.peers
+        before = self.results.get(key, {})
+        is_complete = all(name in before for name in self.options.peers)
+        every = [] if is_complete else [*before, *self.options.peers]
+        return [name for name in peers.PEERS if name in every]
+
+    def rows(self, model):
+        """(key, row) for each kind of the model that is to be measured."""
+        rows = []
+        for dtype, threads in (kind.rsplit("x", 1) for kind in self.options.kinds):
+            if dtype == "f32" or models.entry_of(model).int8:
+                key = f"{model}/{dtype}/{threads}"
+                names = self.wanted(model, key)
+                if names:
+                    rows.append((key, self.measure(model, dtype, int(threads), names)))
+        return rows
+
+    def measure(self, model, dtype, threads, names):
+        row, runners, inputs = {}, {}, self.inputs(model)
         for name in names:
             try:
                 runners[name], path = self.start(model, name, dtype, threads, inputs)
@@ -241,22 +265,24 @@ class Bench:
             except Exception as error:  # Any failure of a peer is listed in the report.
                 row[name] = {"error": reason(error)}
         figures = self.take_turns(runners, row)
+        over_rounds = {"least": min, "median": statistics.median}[self.statistic()]
         for name, (walls, cpus) in figures.items():
-            row[name].update(wall_s=self.over_rounds(walls), cpu_s=self.over_rounds(cpus))
+            row[name].update(wall_s=over_rounds(walls), cpu_s=over_rounds(cpus))
         if (dtype, threads) == KINDS[0] and not self.options.breadth and model != models.CALL:
             starts = ColdStarts(self, model, list(figures), self.options.rounds)
             for name, found in starts.figures().items():
                 row[name].update(found)
-        row["load"] = os.getloadavg()[0]
-        row["measured"] = self.measured
-        self.results.keep(key, row)
-        print(key, {n: f"{r['wall_s'] * 1e3:.3g} ms" if "wall_s" in r else r["error"][:60]
-                    for n, r in row.items() if isinstance(r, dict)}, flush=True)  # fmt: skip
+        row |= {"load": os.getloadavg()[0], "measured": self.measured,
+                "rounds": self.options.rounds, "statistic": self.statistic()}  # fmt: skip
+        print(f"{model}/{dtype}/{threads}",
+              {n: f"{r['wall_s'] * 1e3:.3g} ms" if "wall_s" in r else r["error"][:60]
+               for n, r in row.items() if isinstance(r, dict)}, flush=True)  # fmt: skip
+        return row
 
-    def over_rounds(self, seconds):
-        """The figure of several rounds. Breadth is measured on large machines, which others use, too:
-        there the least tells what the program needs."""
-        return (min if self.options.breadth else statistics.median)(seconds)
+    def statistic(self):
+        """Which figure of several rounds counts. Breadth is measured on large machines, which
+        others use, too: there the least tells what the program needs."""
+        return "least" if self.options.breadth else "median"
 
     def take_turns(self, runners, row):
         figures = {name: ([], []) for name in runners}
@@ -277,6 +303,26 @@ class Bench:
         for runner in runners.values():
             runner.close()
         return figures
+
+
+def take_cores(shares):
+    os.sched_setaffinity(0, shares.get())
+
+
+def measure_all(bench, options):
+    """Measures the models in processes that have the same number of cores each."""
+    context = multiprocessing.get_context("fork")
+    cores, shares = sorted(os.sched_getaffinity(0)), context.Queue()
+    each = len(cores) // options.jobs
+    for i in range(options.jobs):
+        shares.put(cores[i * each : (i + 1) * each])
+    with concurrent.futures.ProcessPoolExecutor(
+        options.jobs, mp_context=context, initializer=take_cores, initargs=(shares,)
+    ) as pool:
+        waiting = [pool.submit(bench.rows, model) for model in options.models]
+        for done in waiting:
+            for key, row in done.result():
+                bench.results.keep(key, row)
 
 
 def is_taper(name):
@@ -314,7 +360,9 @@ def export(options):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--taper", required=True, help="the program to measure")
     parser.add_argument("--out", required=True, help="the folder for models and results")
     parser.add_argument("--markdown", help="write the report to this file")
@@ -325,7 +373,9 @@ def parse():
     parser.add_argument("--kinds", help="dtypes and threads: f32x1,int8x2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--export-timeout", type=int, default=300)
-    parser.add_argument("--again", action="store_true", help="repeat all measurements")
+    parser.add_argument("--jobs", type=int, default=1, help="number of models at a time")
+    parser.add_argument("--again", nargs="?", const=EVERY_MODEL, default="",
+                        help="repeat all measurements, or those of these models")  # fmt: skip
     parser.add_argument("--report", action="store_true", help="only write the report")
     parser.add_argument("--export", help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true")
@@ -345,11 +395,7 @@ def main():
         return export(options)
     bench = Bench(options)
     if not options.report:
-        for model in options.models:
-            for kind in options.kinds:
-                dtype, threads = kind.rsplit("x", 1)
-                if dtype == "f32" or models.entry_of(model).int8:
-                    bench.measure(model, dtype, int(threads))
+        measure_all(bench, options)
     if options.markdown:
         text = (breadth_report if options.breadth else report).write(bench.results)
         with open(options.markdown, "w") as file:

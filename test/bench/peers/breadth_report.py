@@ -1,23 +1,24 @@
 """Writes docs/benchmarks_breadth.md: every architecture of breadth.py, the worst first."""
 
 import peers
-from report import TAPER, figure, machine, mean, missing, number, of_kind, table
+from report import TAPER, WRONG, figure, is_wrong, machine, mean, missing, number, of_kind, table
 
 PEERS = ("onnxruntime", "openvino")
 HEAD = """# Benchmarks of architectures that nobody named
 
 Written by `make bench-breadth`; `test/bench/peers/README.md` describes the method. Milliseconds of
-a run, f32, batch 1: the median of a round, in which all take turns, and the least of all rounds,
-since the machine is not ours alone. The ratio is that of the faster peer to Taper: above 1 Taper is
-ahead of both. The differences are the largest ones of the first output from PyTorch's, relative to
-its largest value."""
+a run, f32, batch 1, from the medians of rounds in which all take turns. The ratio is that of the
+faster peer to Taper: above 1 Taper is ahead of both. The differences are the largest ones of the
+first output from PyTorch's, relative to its largest value; a row with one above {wrong:g} counts
+nowhere and has no ratio."""
 
 
 def ratio(row):
-    """The faster peer's time over Taper's; None if either is missing."""
+    """The faster peer's time over Taper's; None if one is missing, or computed something else."""
     ours = figure(row, TAPER, "wall_s")
     theirs = [t for t in (figure(row, name, "wall_s") for name in PEERS) if t]
-    return min(theirs) / ours if ours and theirs else None
+    is_counted = ours and theirs and not any(is_wrong(row, name) for name in (TAPER, *PEERS))
+    return min(theirs) / ours if is_counted else None
 
 
 def milliseconds(row, name):
@@ -39,19 +40,22 @@ def compared(results, threads):
     yield f"## {threads} thread{'s' if threads > 1 else ''}"
     yield ""
     yield (f"Ahead on {ahead} of {len(known)}; geometric mean of the ratios "
-           f"{mean([r for r, _, _ in known]):.2f}, least {known[0][0]:.2f}.")  # fmt: skip
+           f"{mean([r for r, _, _ in known]):.2f}, least {known[0][0]:.2f}, "
+           f"most {known[-1][0]:.2f}.")  # fmt: skip
     yield ""
-    labels = [peers.PEERS[name].label for name in (TAPER, "kernels", *PEERS)]
+    shown = [name for name in (TAPER, "kernels", *PEERS)
+             if any(figure(row, name, "wall_s") for _, _, row in rows)]  # fmt: skip
     yield from table(
-        ["model", *labels, "ratio", "difference of Taper", "of the peers"],
-        [[model, *(milliseconds(row, name) for name in (TAPER, "kernels", *PEERS)), f"{r:.2f}",
+        ["model", *(peers.PEERS[name].label for name in shown), "ratio", "difference of Taper",
+         "of the peers"],
+        [[model, *(milliseconds(row, name) for name in shown), f"{r:.2f}" if r else "-",
           difference(row, TAPER), ", ".join(difference(row, name) for name in PEERS)]
-         for r, model, row in known])  # fmt: skip
+         for r, model, row in [*known, *(entry for entry in rows if not entry[0])]])  # fmt: skip
 
 
 def write(results):
     """Returns the whole report as text."""
-    lines = [*HEAD.splitlines(), "", *machine(results), ""]
+    lines = [*HEAD.format(wrong=WRONG).splitlines(), "", *machine(results), ""]
     for threads in sorted({int(key.split("/")[2]) for key in results}):
         lines.extend(compared(results, threads))
     lines.extend(missing(results))

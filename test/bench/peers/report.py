@@ -8,6 +8,7 @@ import peers
 TAPER = "taper"
 OUTLIER = "lstm"  # Others run it as many small operators, which would carry the mean.
 SHORT = 1e-4  # Seconds: below, what a call costs by itself is a good part of the figure.
+WRONG = 0.1  # Difference from PyTorch's outputs: above, a figure is not one of the same model.
 HEAD = """# Benchmarks
 
 Written by `make bench-peers`; `test/bench/peers/README.md` describes the method. The models have
@@ -22,7 +23,10 @@ and C++ interfaces. What such a call costs by itself is a table of its own.
 OpenVINO is restricted to f32, since its default is bfloat16 if the processor supports it. In int8,
 Taper and ExecuTorch each compile the program that PT2E quantised, ONNX Runtime and OpenVINO run the
 file of ONNX Runtime's quantiser, LiteRT that of its own. Whole numbers are given in 32 bits to peers
-that take no others."""
+that take no others.
+
+Where outputs differ from PyTorch's by more than {wrong:g} of the largest value, a figure is marked
+with \\# and counts in no mean, least or most; where that is Taper's, nothing of the row counts."""
 
 
 def version_of(peer, results):
@@ -37,13 +41,36 @@ def version_of(peer, results):
         return "(unknown version)"
 
 
+def rounds_of(row):
+    if "rounds" not in row:
+        return "rounds were not recorded: neither which counts, nor whether all models had as many"
+    return f"rounds: {row['rounds']}, of which the {row['statistic']} counts"
+
+
+def measured_with(results, threads):
+    """Lines that say what the rows of so many threads were measured with. The models are named unless
+    they are the most, so that none is measured otherwise unseen."""
+    groups = {}
+    for key, row in results.items():
+        model, _, of_row = key.split("/")
+        if int(of_row) == threads:
+            kind = row.get("measured", "no commit."), rounds_of(row)
+            groups.setdefault(kind, {}).setdefault(model, row["load"])
+    most = max(groups.values(), key=len)
+    for (measured, rounds), loads in groups.items():
+        who = f"{len(loads)} models" if loads is most else ", ".join(loads)
+        yield (f"- {threads} thread{'s' if threads > 1 else ''}, {who}: {measured[:-1]}; {rounds}; "
+               f"system load {min(loads.values()):.1f} to {max(loads.values()):.1f}.")  # fmt: skip
+
+
 def machine(results):
-    """What the rows were measured with, each once, and the versions."""
-    measured = dict.fromkeys(row["measured"] for row in results.values() if "measured" in row)
+    """What the rows were measured with, and the versions."""
+    numbers = sorted({int(key.split("/")[2]) for key in results})
     seen = {name for row in results.values() for name in row}
     versions = [f"{peer.label} {version_of(peer, results)}"
                 for peer in peers.PEERS.values() if peer.name in seen]  # fmt: skip
-    return [*(f"- {line}" for line in measured), f"- Versions: {'; '.join(versions)}."]
+    return [*(line for threads in numbers for line in measured_with(results, threads)),
+            f"- Versions: {'; '.join(versions)}."]  # fmt: skip
 
 
 def table(header, rows):
@@ -75,6 +102,12 @@ def figure(row, name, field):
     return row.get(name, {}).get(field)
 
 
+def is_wrong(row, name):
+    """Whether it computed something else. NaN is no difference below the limit."""
+    found = figure(row, name, "difference")
+    return found is not None and not found <= WRONG
+
+
 def others(results):
     names = {n for row in results.values() for n in row if n in peers.PEERS and n != TAPER}
     return [n for n in peers.PEERS if n in names]
@@ -93,18 +126,25 @@ def compared(results, kind, field, scale, where=None):
     for model, row in of_kind(results, kind):
         mine = value(row, TAPER)
         is_short = field.endswith("_s") and mine and mine < SHORT
-        cells = [model + (" \\*" if is_short else ""), number(mine * scale) if mine else "-"]
+        cells = [model + (" \\*" if is_short else "")]
+        cells.append(cell(mine, None, scale, is_wrong(row, TAPER)))
         for name in names:
             theirs = value(row, name)
-            if theirs and mine:
+            cells.append(cell(theirs, mine, scale, is_wrong(row, name)))
+            if theirs and mine and not is_wrong(row, TAPER) and not is_wrong(row, name):
                 ratios[name][model] = theirs / mine
-                cells.append(f"{number(theirs * scale)} ({theirs / mine:.2f})")
-            else:
-                cells.append(number(theirs * scale) if theirs else "-")
         rows.append(cells)
     if rows:
         rows.extend(summary([ratios[n] for n in names]))
         yield from table(["model", "Taper", *(peers.PEERS[n].label for n in names)], rows)
+
+
+def cell(figure, ours, scale, is_marked):
+    """A figure with its ratio to ours, and the mark of wrong outputs."""
+    if not figure:
+        return "-"
+    ratio = f" ({figure / ours:.2f})" if ours else ""
+    return number(figure * scale) + ratio + (" \\#" if is_marked else "")
 
 
 def summary(columns):
@@ -179,6 +219,7 @@ def differences(results):
         for model, row in of_kind(results, kind):
             found = [figure(row, name, "difference") for name in names]
             shown = ["-" if value is None else f"{value:.0e}" for value in found]
+            shown = [text + " \\#" * is_wrong(row, name) for name, text in zip(names, shown)]
             rows.append([f"{model}, {kind[0]}", *shown])
     yield from table(["model", *(peers.PEERS[n].label for n in names)], rows)
 
@@ -245,7 +286,7 @@ def missing(results):
 
 def write(results):
     """Returns the whole report as text."""
-    lines = [*HEAD.splitlines(), "", *machine(results), ""]
+    lines = [*HEAD.format(wrong=WRONG).splitlines(), "", *machine(results), ""]
     for part in (latency, speedup, call, differences, cold, memory, missing):
         lines.extend(part(results))
     return "\n".join(lines).rstrip() + "\n"
