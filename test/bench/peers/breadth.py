@@ -1,4 +1,4 @@
-"""Architectures that nobody tuned for: full size, seeded random weights, batch 1.
+"""Architectures beyond those of models.py: full size, seeded random weights, batch 1.
 
     make bench-breadth           # all of them, into docs/benchmarks_breadth.md
 

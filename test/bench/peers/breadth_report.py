@@ -4,7 +4,7 @@ import peers
 from report import TAPER, WRONG, figure, is_wrong, machine, mean, missing, number, of_kind, table
 
 PEERS = ("onnxruntime", "openvino")
-HEAD = """# Benchmarks of architectures that nobody named
+HEAD = """# Benchmarks of more architectures
 
 Written by `make bench-breadth`; `test/bench/peers/README.md` describes the method. Milliseconds of
 a run, f32, batch 1, from the medians of rounds in which all take turns. The ratio is that of the

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Latency on a GPU: Taper's Vulkan delegate beside ncnn, ONNX Runtime (WebGPU on Vulkan) and PyTorch.
 
-    gpu.py --taper build/release/bin/taper --store figures.json [--models resnet50 ...]
-    gpu.py --report figures.json              # the table, for docs/benchmarks_gpu.md
+    gpu.py --taper build/release/bin/taper --store build/peers/gpu.json [--models resnet50 ...]
+    gpu.py --store build/peers/gpu.json --markdown docs/benchmarks_gpu.md     # only the report
 
 Models have their full size, seeded random weights and batch 1. Inputs come from the host and outputs
 go back to it, for all but PyTorch's CUDA graph, which stays on the device and shows what the card
 can do. All peers take turns: the figure is the median over rounds of a round's median. Errors are the
 largest difference from PyTorch on the processor, over the largest value. A peer whose package is
-missing is left out; what --store has of it from an earlier run stays.
+missing is left out; what --store has of it from an earlier run stays, and the report tells of both.
 
 Times to the first result are with a driver that has kept nothing of its own (for NVIDIA's,
 __GL_SHADER_DISK_CACHE=0). Taper's are of a fresh process, from opening the model, and include opening
@@ -21,15 +21,19 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 import numpy
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
+import provenance  # noqa: E402
+
 os.environ["__GL_SHADER_DISK_CACHE"] = "0"  # Before anything opens the driver.
 try:
     import torch
-except ImportError:  # --report alone does not need it.
+except ImportError:  # The report alone does not need it.
     torch = None
 
 MODELS = ["mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "resnet18", "resnet50", "vit_b_16",
@@ -211,7 +215,8 @@ def measure(args, name):
     for peer in peers:
         error = numpy.abs(peer.output.reshape(expected.shape) - expected).max()
         row[peer.name] = {"ms": statistics.median(times[peer.name]),
-                          "error": float(error / numpy.abs(expected).max())}
+                          "error": float(error / numpy.abs(expected).max()),
+                          "measured": measured_with()}
         for key in ("first_ms", "cached_ms"):
             if hasattr(peer, key):
                 row[peer.name][key] = getattr(peer, key)
@@ -232,14 +237,22 @@ below what float16 holds, which `taper export` tells by the error that it measur
 """
 
 
-def report(stored):
+def machines(rows):
+    """What the figures were measured with; peers are named where that is not the same for all."""
+    peers = {}
+    for row in rows.values():
+        for peer, figure in row.items():
+            peers.setdefault(figure["measured"], {})[peer] = None
+    for measured, names in peers.items():
+        yield f"- {measured}" + (f" {', '.join(names)}." if len(peers) > 1 else "")
+
+
+def report(rows):
     """The page in Markdown."""
     peers = ["Taper", "Taper, f16", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
-    print(HEAD)
-    print(f"- GPU: {stored['gpu']}, driver {stored['driver']}; PyTorch {stored['torch']}. "
-          f"Commit {stored['commit']}, {stored['date']}.\n")
-    print("| model | " + " | ".join(peers) + " |\n|---" + "|---" * len(peers) + "|")
-    for name, row in stored["rows"].items():
+    lines = [HEAD, *machines(rows), ""]
+    lines += ["| model | " + " | ".join(peers) + " |", "|---" * (len(peers) + 1) + "|"]
+    for name, row in rows.items():
         cells = []
         for peer in peers:
             figure = row.get(peer)
@@ -250,13 +263,13 @@ def report(stored):
             else:
                 ratio = "" if peer == "Taper" else f" ({figure['ms'] / row['Taper']['ms']:.2f})"
                 cells.append(f"{figure['ms']:.3g}{ratio}, {figure['error']:.0e}")
-        print(f"| {name} | " + " | ".join(cells) + " |")
-    report_first(stored["rows"])
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, *report_first(rows)]) + "\n"
 
 
 FIRST = """
 Milliseconds from a model's file to its first result, with a driver that has kept nothing, and with
-Taper's own file of compiled shaders. Taper's include opening the driver, about 140 ms.
+Taper's own file of compiled shaders. Taper's include opening the driver.
 
 | model | Taper | Taper, --cache | ncnn | ONNX Runtime WebGPU |
 |---|---|---|---|---|"""
@@ -265,43 +278,41 @@ Taper's own file of compiled shaders. Taper's include opening the driver, about 
 def report_first(rows):
     """The table of first results, of the models that have it."""
     rows = {name: row for name, row in rows.items() if "first_ms" in row.get("Taper", {})}
-    if not rows:
-        return
-    print(FIRST)
+    lines = [FIRST] if rows else []
     for name, row in rows.items():
         cells = [row["Taper"]["first_ms"], row["Taper"]["cached_ms"]]
         cells += [row.get(peer, {}).get("first_ms") for peer in ("ncnn", "ONNX Runtime WebGPU")]
-        print(f"| {name} | " + " | ".join("-" if each is None else f"{each:.0f}" for each in cells)
-              + " |")
+        shown = ["-" if each is None else f"{each:.0f}" for each in cells]
+        lines.append(f"| {name} | {' | '.join(shown)} |")
+    return lines
 
 
-def driver_version():
-    """That of the first NVIDIA GPU."""
+def measured_with():
+    """The GPU, its driver, and the commit."""
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    return subprocess.run(query, check=True, capture_output=True, text=True).stdout.split()[0]
+    said = subprocess.run(query, check=True, capture_output=True, text=True).stdout.split()
+    return (f"GPU: {torch.cuda.get_device_name()}, driver {said[0]}; PyTorch {torch.__version__}. "
+            f"Commit {provenance.commit()}.")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--taper", help="the command")
-    parser.add_argument("--store", help="the file with the figures, which is extended")
-    parser.add_argument("--commit", default="an unnamed commit", help="the one of the command")
+    parser.add_argument("--taper", help="the command; without it nothing is measured")
+    parser.add_argument("--store", required=True, help="the file with the figures")
     parser.add_argument("--models", nargs="*", default=MODELS)
-    parser.add_argument("--report", help="print the table of this file")
+    parser.add_argument("--markdown", help="the page to write")
     args = parser.parse_args()
-    if args.report:
-        report(json.loads(pathlib.Path(args.report).read_text()))
-        return
     path = pathlib.Path(args.store)
-    stored = json.loads(path.read_text()) if path.exists() else {"rows": {}}
-    stored |= {"gpu": torch.cuda.get_device_name(), "driver": driver_version(),
-               "commit": args.commit, "torch": torch.__version__, "date": time.strftime("%Y-%m-%d")}
-    for name in args.models:
-        row = stored["rows"].setdefault(name, {})
+    rows = json.loads(path.read_text()) if path.exists() else {}
+    for name in args.models if args.taper else []:
+        row = rows.setdefault(name, {})
         row.update(measure(args, name))
         print(name, {peer: f"{value['ms']:.3f} ms, error {value['error']:.1e}"
                      for peer, value in row.items()}, flush=True)
-        path.write_text(json.dumps(stored, indent=1) + "\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(rows, indent=1) + "\n")
+    if args.markdown:
+        pathlib.Path(args.markdown).write_text(report(rows))
 
 
 main()

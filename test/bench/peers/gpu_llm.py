@@ -2,6 +2,7 @@
 """Tokens per second of a language model with 4-bit weights on a GPU, through the Vulkan delegate.
 
     gpu_llm.py --taper build/release/bin/taper [--layers 16 ...] [--prompt 512] [--backends B ...]
+               [--markdown docs/benchmarks_gpu_llm.md]
 
 The model has the shape of Llama 3.2 1B, random weights in groups of 32, and a static cache of keys and
 values that stays on the device. `decode` computes one token behind 127 others, `prefill` a whole
@@ -11,8 +12,10 @@ to it. Errors are the largest difference from PyTorch on the processor, over the
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -22,7 +25,18 @@ import torch.ao.quantization.fx._decomposed  # noqa: F401 Registers the operator
 from torch import nn
 from torch.nn import functional as F
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
+import provenance  # noqa: E402
+
 GROUP = 32
+HEAD = """# A language model on a GPU
+
+Written by `test/bench/peers/gpu_llm.py`. A model of the shape of Llama 3.2 1B with random 4-bit
+weights in groups of {group}, {layers} layers, a cache of {longest:,} places and scores of the last
+token. `decode` is a token behind {before} others, `prefill` a prompt of {prompt} tokens. Inputs
+come from the host and scores go back to it; medians of {runs} runs. The error is the largest
+difference from PyTorch on the processor, over the largest score.
+"""
 
 
 def random_bytes(random, rows, columns):
@@ -129,14 +143,15 @@ def parse():
     parser.add_argument("--methods", nargs="+", default=["decode", "prefill"])
     parser.add_argument("--backends", nargs="+", default=["vulkan", "vulkan:force_fp16=1"])
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the files")
+    parser.add_argument("--markdown", type=pathlib.Path, help="the page to write")
     return parser.parse_args()
 
 
 def measure(args, folder, model, method):
-    """Exports the method once, and measures it with each backend."""
+    """Exports the method once, and measures it with each backend: rows of the table."""
     count = 1 if method == "decode" else args.prompt
     tokens = torch.arange(count).remainder(args.vocabulary)[None]
-    first = min(127, args.longest - 1) if method == "decode" else 0
+    first = before(args) if method == "decode" else 0
     inputs = (tokens, torch.arange(first, first + count))
     program = folder / f"{method}.pt2"
     with torch.no_grad():
@@ -151,6 +166,7 @@ def measure(args, folder, model, method):
     for i, value in enumerate(inputs):
         names.append(str(folder / f"{method}{i}.npy"))
         numpy.save(names[-1], value.numpy())
+    rows = []
     for k, backend in enumerate(args.backends):
         file = folder / f"{method}.{k}.pte"
         start = time.time()
@@ -165,6 +181,30 @@ def measure(args, folder, model, method):
         print(f"{method}, {backend}: {count / seconds:.0f} tokens/s, {seconds * 1e3:.3f} ms, "
               f"error {error:.1e}, file {file.stat().st_size / 1e6:.0f} MB, "
               f"taper export {compiled:.1f} s", flush=True)
+        rows.append([method, f"`{backend}`", f"{float(f'{count / seconds:.3g}'):,.0f}",
+                     f"{error:.0e}"])
+    return rows
+
+
+def before(args):
+    """How many tokens lie before the one that is decoded."""
+    return min(127, args.longest - 1)
+
+
+def gpu():
+    """The first NVIDIA GPU."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    said = subprocess.run(query, check=True, capture_output=True, text=True).stdout
+    return said.splitlines()[0].replace(", ", ", driver ")
+
+
+def page(args, rows):
+    titles = ["method", "backend", "tokens per second", "error"]
+    head = HEAD.format(group=GROUP, before=before(args), **vars(args))
+    lines = [head, f"- GPU: {gpu()}. Commit {provenance.commit()}.", ""]
+    for cells in [titles, ["---"] * len(titles), *rows]:
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -172,8 +212,9 @@ def main():
     model = Llama(args).eval()
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or pathlib.Path(temporary)
-        for method in args.methods:
-            measure(args, folder, model, method)
+        rows = [row for method in args.methods for row in measure(args, folder, model, method)]
+    if args.markdown:
+        args.markdown.write_text(page(args, rows))
 
 
 if __name__ == "__main__":
