@@ -13,9 +13,7 @@ measured again unless --again is given; --report only writes the report.
 """
 
 import argparse
-import concurrent.futures
 import json
-import multiprocessing
 import os
 import statistics
 import subprocess
@@ -28,6 +26,7 @@ import numpy as np
 
 import breadth
 import breadth_report
+import cores
 import models
 import peers
 import report
@@ -305,26 +304,6 @@ class Bench:
         return figures
 
 
-def take_cores(shares):
-    os.sched_setaffinity(0, shares.get())
-
-
-def measure_all(bench, options):
-    """Measures the models in processes that have the same number of cores each."""
-    context = multiprocessing.get_context("fork")
-    cores, shares = sorted(os.sched_getaffinity(0)), context.Queue()
-    each = len(cores) // options.jobs
-    for i in range(options.jobs):
-        shares.put(cores[i * each : (i + 1) * each])
-    with concurrent.futures.ProcessPoolExecutor(
-        options.jobs, mp_context=context, initializer=take_cores, initargs=(shares,)
-    ) as pool:
-        waiting = [pool.submit(bench.rows, model) for model in options.models]
-        for done in waiting:
-            for key, row in done.result():
-                bench.results.keep(key, row)
-
-
 def is_taper(name):
     return isinstance(peers.PEERS[name], peers.Taper)
 
@@ -395,7 +374,10 @@ def main():
         return export(options)
     bench = Bench(options)
     if not options.report:
-        measure_all(bench, options)
+        tasks = [(model,) for model in options.models]
+        for rows in cores.side_by_side(options.jobs, bench.rows, tasks):
+            for key, row in rows:
+                bench.results.keep(key, row)
     if options.markdown:
         text = (breadth_report if options.breadth else report).write(bench.results)
         with open(options.markdown, "w") as file:

@@ -21,6 +21,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
 import provenance  # noqa: E402
+import cores  # noqa: E402
 from results import Results  # noqa: E402
 
 BACKENDS = ("eager", "taper", "inductor", "openvino")
@@ -110,20 +111,21 @@ class Process:
         self._log.close()
 
 
-def versions():
-    """What was measured, and with what."""
+def versions(rounds, jobs):
+    """What was measured, and how."""
     import torch
     try:
         import openvino
         version = ", OpenVINO " + openvino.__version__.partition("-")[0]
     except ImportError:
         version = ""
-    return f"{provenance.line()} PyTorch {torch.__version__.partition('+')[0]}{version}."
+    return (f"{provenance.line(jobs)} {rounds} rounds. "
+            f"PyTorch {torch.__version__.partition('+')[0]}{version}.")
 
 
 def measure(model, backends, threads, rounds):
     """A result: by backend the seconds of the first call and of a call, and why it failed."""
-    figures, failures = {}, {}
+    figures, failures, began = {}, {}, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         processes = {name: Process(model, name, threads, folder) for name in backends}
         for name, process in list(processes.items()):
@@ -139,8 +141,8 @@ def measure(model, backends, threads, rounds):
         for name, process in processes.items():
             figures[name] = process.first["first"], statistics.median(process.times)
             process.close()
-    return {"figures": figures, "failures": failures, "measured": versions(),
-            "load": os.getloadavg()[0]}  # fmt: skip
+    print(f"{model}, {threads} threads: {time.monotonic() - began:.0f} s", flush=True)
+    return {"figures": figures, "failures": failures, "load": os.getloadavg()[0]}
 
 
 def table(rows, backends, title, index, scale):
@@ -201,17 +203,19 @@ def main():
     parser.add_argument("--backends", default=",".join(BACKENDS))
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1, help="number of models at a time")
     parser.add_argument("--out", default="build/peers", help="the folder for results")
     parser.add_argument("--again", action="store_true", help="repeat all measurements")
     parser.add_argument("--markdown", default=os.devnull, help="the file to write")
     options = parser.parse_args()
     backends, results = options.backends.split(","), Results(options.out, "compiled.json")
-    for threads in map(int, options.threads.split(",")):
-        for model in options.models.split(","):
-            key, began = f"{model}/{threads}", time.monotonic()
-            if key not in results or options.again:
-                results.keep(key, measure(model, backends, threads, options.rounds))
-                print(f"{model}, {threads} threads: {time.monotonic() - began:.0f} s", flush=True)
+    measured = versions(options.rounds, options.jobs)
+    tasks = [(model, backends, int(threads), options.rounds)
+             for threads in options.threads.split(",") for model in options.models.split(",")
+             if options.again or f"{model}/{threads}" not in results]  # fmt: skip
+    measuring = cores.side_by_side(options.jobs, measure, tasks)
+    for (model, _, threads, _), result in zip(tasks, measuring):
+        results.keep(f"{model}/{threads}", {**result, "measured": measured})
     text = report(results, backends)
     print(text)
     with open(options.markdown, "w", encoding="utf-8") as file:
