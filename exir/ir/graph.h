@@ -33,9 +33,19 @@ using Operators = std::shared_ptr<const OperatorRegistry>;
 
 // The type of a tensor: dtype, sizes, and the order of its dimensions in memory from the outermost
 // to the innermost (0,1,2,3 is contiguous, 0,2,3,1 channels last).
+// Sizes as a file states them, which may be fewer than an operator needs: an index that is out of
+// range throws std::out_of_range, as at() does.
+class TensorSizes : public std::vector<Sym> {
+ public:
+  using std::vector<Sym>::vector;
+  TensorSizes(std::vector<Sym> sizes) : std::vector<Sym>(std::move(sizes)) {}
+  const Sym& operator[](size_t dim) const { return at(dim); }
+  Sym& operator[](size_t dim) { return at(dim); }
+};
+
 struct TensorType {
   ScalarType dtype = ScalarType::kFloat;
-  std::vector<Sym> sizes;
+  TensorSizes sizes;
   std::vector<uint8_t> dim_order;
   // Complex numbers, until split_complex: the last dimension, of size 2, holds their parts.
   bool pairs = false;

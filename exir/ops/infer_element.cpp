@@ -117,7 +117,7 @@ Types reduce_bool(const Call& c) {
   const ScalarType in = c.tensor(0).dtype;
   const ScalarType out = in == ScalarType::kByte ? in : ScalarType::kBool;
   const bool none = c.has("dim") && c.arg("dim").is_list() && c.arg("dim").list().empty();
-  return {TensorType(out, none ? c.tensor(0).sizes : reduced_sizes(c))};
+  return {TensorType(out, none ? Sizes(c.tensor(0).sizes) : reduced_sizes(c))};
 }
 Types reduce_index(const Call& c) { return {TensorType(ScalarType::kLong, reduced_sizes(c))}; }
 Types reduce_with_index(const Call& c) {

@@ -36,6 +36,24 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+TEST(Decompose, WeightsOfTooFewDimensionsAreRefused) {
+  const std::string layer = R"(  input %x: float32[4, 3, 5]
+  constant %h: float32[1, 3, 6] = zeros
+  constant %u: float32[24, 5] = zeros
+  constant %v: float32[24] = zeros
+  %y: float32[4, 3, 6], %n: float32[1, 3, 6], %c: float32[1, 3, 6] = aten::lstm.input(%x, [%h, %h], [%u, %v], False, 1, 0.0, False, False, False)
+  return %y)";
+  for (const Decompositions& first : {Decompositions(), recurrent_layer_rules()}) {
+    try {
+      run(layer, {}, first);
+      FAIL() << "a matrix of one dimension was accepted";
+    } catch (const Failure& failure) {
+      ASSERT_EQ(failure.diagnostics().size(), 1u);
+      EXPECT_EQ(failure.diagnostics()[0].id, "cannot-decompose");
+    }
+  }
+}
+
 TEST(Decompose, WhatExecutorchsKernelsRefuse) {
   EXPECT_EQ(run(R"(  input %x: int64[2, 3]
   input %n: float32[]

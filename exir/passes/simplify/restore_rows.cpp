@@ -209,7 +209,7 @@ class RowRestorer {
     Made made;
     made.rows = rows;
     const TensorType& type = rows.input->type;
-    std::vector<Sym> block(type.rank(), Sym(1));
+    TensorSizes block(type.rank(), Sym(1));
     block.back() = type.sizes.back();
     made.block = size_arguments(rewriter, rows.is_whole ? type.sizes : block, rows.input);
     const std::vector<Sym>& sizes = rows.scale->type.sizes;
