@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "exir/frontend/refuse.h"
 #include "exir/guards.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ops/facts.h"
@@ -304,6 +305,28 @@ void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::strin
   }
   apply_guards(graph);
   bound_choices(graph);
+}
+
+std::set<std::string> symbols_of(const Graph& graph) {
+  std::set<std::string> symbols;
+  for (const auto& [symbol, range] : graph.ranges) symbols.insert(symbol);
+  return symbols;
+}
+
+void check_symbols(const SymValues& bounds, const std::set<std::string>& symbols) {
+  std::string list;
+  for (const std::string& symbol : symbols) list += (list.empty() ? "" : ", ") + symbol;
+  std::vector<Diagnostic> problems;
+  for (const auto& [symbol, bound] : bounds) {
+    if (symbols.count(symbol) != 0) continue;
+    problems.emplace_back("no-such-symbol",
+                          "the bound " + std::to_string(bound) + " is of " + in_quotes(symbol) +
+                              ", which is no symbolic size of the program; it has " +
+                              (list.empty() ? "none" : list));
+  }
+  if (problems.empty()) return;
+  const std::string summary = problems[0].message;
+  throw Failure(summary, std::move(problems));
 }
 
 std::vector<Diagnostic> sampled_symbols(Graph& graph, const SymValues& bounds) {

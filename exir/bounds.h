@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ namespace taper::exir {
 // the number of all elements, that of bincount() by the largest number that can be counted. Throws
 // Failure if a given bound is outside of the range of its symbol, as the guards narrow it.
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings);
+
+// The symbols that a bound may name, once bound_symbols() has read the guards.
+std::set<std::string> symbols_of(const Graph& graph);
+
+// Throws Failure if a bound is of what is none of the symbols.
+void check_symbols(const SymValues& bounds, const std::set<std::string>& symbols);
 
 // One diagnostic, worded as that of check_bounds(), for each symbol that bound_symbols() would
 // bound by its value at the sample inputs.

@@ -51,6 +51,35 @@ TEST(Bounds, TheCallersBoundWinsAndTheSampleIsTheLastResort) {
   EXPECT_THROW(bound_symbols(*graph, {{"s0", 1}}, warnings), Failure);
 }
 
+TEST(Bounds, ABoundOfWhatIsNoSymbolIsRefused) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range u0 = [0, inf]
+  input %x: float32[s0, u0]
+  return %x
+})");
+  const std::set<std::string> symbols = symbols_of(*graph);
+  EXPECT_EQ(symbols, (std::set<std::string>{"s0", "u0"}));
+  check_symbols({{"s0", 1}, {"u0", 2}}, symbols);
+  try {
+    check_symbols({{"nonsense", 4}, {"s0", 1}, {"s00", 2}}, symbols);
+    FAIL() << "two bounds are of nothing";
+  } catch (const Failure& failure) {
+    ASSERT_EQ(failure.diagnostics().size(), 2u);
+    EXPECT_EQ(failure.diagnostics()[0].message,
+              "the bound 4 is of 'nonsense', which is no symbolic size of the program; it has s0, "
+              "u0");
+    EXPECT_EQ(failure.diagnostics()[1].message.rfind("the bound 2 is of 's00'", 0), 0u);
+  }
+  try {
+    check_symbols({{"s0", 1}}, {});
+    FAIL() << "there is no symbol";
+  } catch (const Failure& failure) {
+    EXPECT_STREQ(failure.what(),
+                 "the bound 1 is of 's0', which is no symbolic size of the program; it has none");
+  }
+}
+
 TEST(Bounds, WhatAMaskChoosesIsAtMostAll) {
   const auto graph = parse_graph(R"(graph "g" {
   range s0 = [2, 9]

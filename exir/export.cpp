@@ -2,6 +2,9 @@
 
 #include "exir/export.h"
 
+#include <optional>
+#include <set>
+
 #include "exir/bounds.h"
 #include "exir/emit/signature.h"
 #include "exir/ops/aten_calls.h"
@@ -16,6 +19,7 @@ struct Exported {
   ExportedProgram program;
   ExportedMethod report;
   PlannedMethod planned;
+  std::optional<std::set<std::string>> symbols;  // None if it could not be read.
 };
 
 // The same with the method's name everywhere.
@@ -50,6 +54,7 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   out.report.warnings = out.program.warnings;
   if (request.bounds_required) findings.add("bounds", sampled_symbols(graph, request.bounds));
   try_stage("bounds", findings, [&] { bound_symbols(graph, request.bounds, out.report.warnings); });
+  out.symbols = symbols_of(graph);
   const std::string signature = signature_text(signature_of(graph));
   LowerOptions lowering = request.lowering;
   lowering.delegation = &out.report.delegation;
@@ -67,6 +72,16 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   }
   out.report.plan = out.planned.plan;
   out.report.instructions = out.planned.schedule.steps.size() - out.planned.storages.elided.size();
+}
+
+// A bound holds for every method that has such a symbol.
+void check_bounded(const SymValues& bounds, const std::vector<Exported>& methods) {
+  std::set<std::string> symbols;
+  for (const Exported& method : methods) {
+    if (!method.symbols) return;
+    symbols.insert(method.symbols->begin(), method.symbols->end());
+  }
+  check_symbols(bounds, symbols);
 }
 
 }  // namespace
@@ -89,15 +104,16 @@ ExportResult export_program(const ExportRequest& request) {
   Findings everything;
   for (size_t i = 0; i < all.size(); ++i) {
     const ExportRequest::Method& method = request.methods[i];
-    Findings findings;
+    Findings own;
+    Findings& findings = all.size() == 1 ? everything : own;
     try_stage("import", findings, [&] { export_method(method, request, all[i], findings); });
     try {
-      findings.throw_if_any();
+      own.throw_if_any();
     } catch (const Failure& failure) {
-      if (all.size() == 1) throw;
       everything.add("", of_method(method.name, failure));
     }
   }
+  try_stage("bounds", everything, [&] { check_bounded(request.bounds, all); });
   everything.throw_if_any();
   ExportResult result;
   std::vector<const PlannedMethod*> methods;

@@ -32,7 +32,8 @@ struct ExportRequest {
   Operators operators = builtin_operators();
   bool weights_outside = false;
   DebugLevel debug = DebugLevel::kNone;
-  // Upper bounds of symbolic sizes by name, in place of the program's own.
+  // Upper bounds of symbolic sizes by name, in place of the programs' own. Each must be of a symbol
+  // of at least one method.
   SymValues bounds;
   // A symbolic size without an upper bound is a problem, not a warning.
   bool bounds_required = false;

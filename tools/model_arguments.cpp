@@ -59,22 +59,6 @@ Methods methods_of(const CommandLine& line, Methods given) {
   return methods;
 }
 
-// Parses --bound, such as "s77=128".
-exir::SymValues bounds_of(const CommandLine& line) {
-  exir::SymValues bounds;
-  for (const std::string& item : line.list("bound")) {
-    const size_t equals = item.find('=');
-    int64_t value = 0;
-    const char* end = item.data() + item.size();
-    if (equals == std::string::npos || equals == 0 ||
-        std::from_chars(item.data() + equals + 1, end, value).ptr != end || value < 0) {
-      throw UsageError("--bound: '" + item + "' is not SYMBOL=N");
-    }
-    bounds[item.substr(0, equals)] = value;
-  }
-  return bounds;
-}
-
 }  // namespace
 
 std::vector<Option> model_options() {
@@ -90,9 +74,24 @@ std::vector<Option> model_options() {
 exir::ExportRequest model_request(const CommandLine& line, const Methods& in_memory) {
   exir::ExportRequest request;
   request.methods = methods_of(line, in_memory);
-  request.bounds = bounds_of(line);
+  request.bounds = symbol_bounds(line.list("bound"));
   request.operators = operators_of(line);
   return request;
+}
+
+exir::SymValues symbol_bounds(const std::vector<std::string>& items) {
+  exir::SymValues bounds;
+  for (const std::string& item : items) {
+    const size_t equals = item.find('=');
+    int64_t value = 0;
+    const char* end = item.data() + item.size();
+    const bool named = equals != std::string::npos && equals != 0 && equals + 1 < item.size();
+    if (!named || std::from_chars(item.data() + equals + 1, end, value).ptr != end || value < 0) {
+      throw UsageError("--bound: '" + item + "' is not SYMBOL=N");
+    }
+    bounds[item.substr(0, equals)] = value;
+  }
+  return bounds;
 }
 
 exir::Operators operators_of(const CommandLine& line) {

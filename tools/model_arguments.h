@@ -16,6 +16,9 @@ std::vector<Option> model_options();
 // archives are in memory. Throws UsageError, or InputError for a file that cannot be read.
 exir::ExportRequest model_request(const CommandLine& line, const Methods& in_memory = {});
 
+// Parses what --bound takes: {"s77=128", "s12=4"}. Throws UsageError.
+exir::SymValues symbol_bounds(const std::vector<std::string>& items);
+
 // The built-in operators and those that --ops declares.
 exir::Operators operators_of(const CommandLine& line);
 

@@ -123,19 +123,22 @@ uint64_t CommandLine::integer(const std::string& name, uint64_t low, uint64_t hi
 }
 
 double CommandLine::number(const std::string& name, double low, double high) const {
-  const std::string value = text(name);
-  char* end = nullptr;
-  const double result = std::strtod(value.c_str(), &end);
-  if (!value.empty() && *end == '\0' && result >= low && result <= high) return result;
-  char range[64];
-  std::snprintf(range, sizeof(range), "%g to %g", low, high);
-  throw UsageError("--" + name + " must be a number from " + range + ", not '" + value + "'");
+  return number_of(name, text(name), low, high);
 }
 
 std::string CommandLine::file() const {
   if (files_.empty()) throw UsageError("no file given");
   if (files_.size() > 1) throw UsageError("one file expected, also given '" + files_[1] + "'");
   return files_[0];
+}
+
+double number_of(const std::string& option, const std::string& value, double low, double high) {
+  char* end = nullptr;
+  const double result = std::strtod(value.c_str(), &end);
+  if (!value.empty() && *end == '\0' && result >= low && result <= high) return result;
+  char range[64];
+  std::snprintf(range, sizeof(range), "%g to %g", low, high);
+  throw UsageError("--" + option + " must be a number from " + range + ", not '" + value + "'");
 }
 
 std::vector<std::string> split_list(const std::string& text, char separator) {

@@ -58,6 +58,9 @@ class CommandLine {
   std::vector<std::string> files_;
 };
 
+// The value of an option as a number in [low, high]. Throws UsageError.
+double number_of(const std::string& option, const std::string& value, double low, double high);
+
 // Splits "a,b,c" into its items; an empty text has none.
 std::vector<std::string> split_list(const std::string& text, char separator = ',');
 

@@ -149,7 +149,9 @@ void check_array(const NpyArray& array, const TensorInfo& info, const std::strin
     const std::string size = std::to_string(sizes[d]), which = std::to_string(d);
     if (!dynamic) throw InputError(expected + ": dimension " + which + " must be " + size);
     throw InputError(expected + ": the program was planned for at most " + size + " in dimension " +
-                     which + "; export with torch.export.Dim(\"...\", max=N) or use --bound");
+                     which +
+                     "; export with torch.export.Dim(\"...\", max=N) or use "
+                     "'taper export --bound'");
   }
 }
 

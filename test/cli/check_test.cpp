@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include "test/cli/command.h"
@@ -77,6 +78,55 @@ TEST(Check, ASizeWithoutABoundIsAProblemHereAndAWarningInExport) {
   EXPECT_TRUE(has(exported.err,
                   "taper: warning: the size s77 (dimension 0 of the input x) has no upper bound"))
       << exported.err;
+}
+
+// Export, check and view in one way, quantize and compare on their own.
+TEST(Check, ABoundOfWhatIsNoSymbolIsRefusedByEveryCommand) {
+  const ScratchFolder scratch;
+  const std::string model = kData + "open.pt2", program = scratch / "o.pte";
+  const std::string says =
+      "the bound 1500 is of 'nonsense', which is no symbolic size of the program; it has s77";
+  ASSERT_EQ(run("taper", {"export", model, "-o", program, "--bound", "s77=8", "--debug-info"}).code,
+            0);
+  for (std::vector<std::string> words :
+       {std::vector<std::string>{"export", model, "-o", scratch / "x.pte"},
+        {"check", model, "--bound", "s77=8"},
+        {"quantize", model, "-o", scratch / "x.pt2", "--float16"},
+        {"compare", model, program}}) {
+    words.insert(words.end(), {"--bound", "nonsense=1500"});
+    const Said said = run("taper", words);
+    EXPECT_EQ(said.code, 1) << words[0];
+    EXPECT_TRUE(has(said.err, says)) << words[0] << ": " << said.err;
+  }
+  EXPECT_EQ(scratch.files(), std::vector<std::string>{"o.pte"});
+  const std::string page = scratch / "v.html";
+  EXPECT_EQ(run("taper", {"view", model, "-o", page, "--bound", "nonsense=1500"}).code, 0);
+  EXPECT_TRUE(has(tools::read_file(page), "the bound 1500 is of 'nonsense'"));
+}
+
+// Each command that reads a .pt2 says what --bound it needs, and takes it.
+TEST(Check, TheBoundThatAnErrorAdvisesIsTaken) {
+  const ScratchFolder scratch;
+  const std::string model = kData + "counted.pt2", program = scratch / "c.pte";
+  tools::write_file(scratch / "x.npy", tools::npy_bytes(ScalarType::kFloat, {2, 4},
+                                                        std::string(8 * sizeof(float), 0)));
+  std::filesystem::create_directories(scratch / "samples/0");
+  std::filesystem::copy(scratch / "x.npy", scratch / "samples/0/0.npy");
+  tools::write_file(scratch / "samples/0/1.npy",
+                    tools::npy_bytes(ScalarType::kLong, {}, std::string("\3\0\0\0\0\0\0\0", 8)));
+  for (std::vector<std::string> words :
+       {std::vector<std::string>{"check", model},
+        {"export", model, "-o", program, "--debug-info"},
+        {"quantize", model, "-o", scratch / "q.pt2", "-c", scratch / "samples"},
+        {"compare", model, program, "--inputs",
+         scratch / "samples/0/0.npy," + (scratch / "samples/0/1.npy")}}) {
+    const Said refused = run("taper", words);
+    EXPECT_EQ(refused.code, 1) << words[0];
+    EXPECT_TRUE(has(refused.out + refused.err, "or use --bound u0=N")) << words[0] << refused.err;
+    words.insert(words.end(), {"--bound", "u0=9"});
+    const Said said = run("taper", words);
+    EXPECT_EQ(said.code, 0) << words[0] << ": " << said.err;
+  }
 }
 
 TEST(Check, AGoodModelPasses) {

@@ -236,7 +236,44 @@ TEST(Cli, AnArchiveWithSeveralModels) {
   ASSERT_EQ(run("taper", {"export", two, "-o", pte, "--model", "all"}).code, 0);
   EXPECT_NE(run("taper", {"run", pte, "-m", "half"}).out.find("[0.5, 0.5, "), std::string::npos);
   EXPECT_NE(run("taper", {"run", pte, "-m", "twice"}).out.find("[2, 2, "), std::string::npos);
-  EXPECT_EQ(run("taper", {"inspect", two, "--model", "half"}).code, 0);
+}
+
+// What every command that reads a .pt2 says about such an archive, it also takes.
+TEST(Cli, TheModelThatAnErrorAsksForCanBeNamed) {
+  const std::string two = TAPER_SOURCE_DIR "/test/cli/data/two_models.pt2";
+  const ScratchFolder scratch;
+  const std::string twice = scratch / "t.pte", both = scratch / "both.pte", to = scratch / "q.pt2";
+  ASSERT_EQ(run("taper", {"export", two, "-o", both, "--model", "all", "--debug-info"}).code, 0);
+  for (std::vector<std::string> words :
+       {std::vector<std::string>{"export", two, "-o", twice, "--debug-info"},
+        {"check", two},
+        {"inspect", two},
+        {"view", two, "-o", scratch / "v.html"},
+        {"quantize", two, "-o", to, "--float16"},
+        {"compare", two, twice}}) {
+    const Said unnamed = run("taper", words);
+    EXPECT_EQ(unnamed.code, 1) << words[0];
+    EXPECT_NE((unnamed.out + unnamed.err).find("name one with --model"), std::string::npos)
+        << words[0] << unnamed.err;
+    words.insert(words.end(), {"--model", "twice"});
+    const Said named = run("taper", words);
+    EXPECT_EQ(named.code, 0) << words[0] << ": " << named.err;
+  }
+  // The quantised archive holds the model that was named, and no other.
+  EXPECT_NE(run("taper", {"inspect", to, "--json"}).out.find("\"models\":[\"twice\"]"),
+            std::string::npos);
+  ASSERT_EQ(run("taper", {"export", to, "-o", twice}).code, 0);
+  EXPECT_NE(run("taper", {"run", twice}).out.find("[2, 2, "), std::string::npos);
+  for (const char* several : {"all", "half,twice"}) {
+    expect_one_error(run("taper", {"quantize", two, "-o", to, "--float16", "--model", several}), 2,
+                     "the result holds one model");
+  }
+  // Of a program with a method for each model, the method says which model is meant.
+  for (const char* method : {"half", "twice"}) {
+    const Said said =
+        run("taper", {"compare", two, both, "-m", method, "--html", scratch / "c.html"});
+    EXPECT_EQ(said.code, 0) << said.err;
+  }
 }
 
 TEST(Cli, ExportReplacesNeitherTheModelNorItsOwnResults) {
@@ -388,6 +425,12 @@ TEST(Cli, ForExecuTorchNothingOfOurOwnIsLeft) {
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.err.find("aten::sort"), std::string::npos) << refused.err;
   EXPECT_NE(refused.err.find("ExecuTorch's runtime has no kernel"), std::string::npos);
+  arguments[1] = models + "int8_volumes.pt2";
+  const Said volumes = run("taper", arguments);
+  EXPECT_EQ(volumes.code, 1);
+  EXPECT_NE(volumes.err.find("conv3d: aten::convolution"), std::string::npos) << volumes.err;
+  EXPECT_NE(volumes.err.find("ExecuTorch's runtime has no kernel"), std::string::npos);
+  EXPECT_EQ(run("taper", {"export", arguments[1], "-o", scratch / "m.pte"}).code, 0);
   arguments.back() = "--compat=onnx";
   expect_one_error(run("taper", arguments), 2, "--compat");
 }

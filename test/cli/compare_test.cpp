@@ -407,6 +407,9 @@ TEST(Compare, WrongInputIsOneLine) {
       {{bert_path, bert_path, "--bisect"}, "need the .pt2"},
       {{bert().file, bert_path, "--expected", kData + "add.in0.npy"}, "expected tensors"},
       {{bert().file, bert_path, "--bound", "-1"}, "--bound"},
+      {{bert().file, bert_path, "--bound", ""}, "--bound"},
+      {{bert().file, bert_path, "--bound", "s0="}, "--bound: 's0=' is not SYMBOL=N"},
+      {{bert_path, bert_path, "--bound", "s0=4"}, "--bound SYMBOL=N is of a .pt2"},
       {{add, bert_path, "--inputs", bert().inputs}, "takes 2 tensor inputs, given 3"},
   };
   for (const auto& [arguments, text] : cases) {

@@ -39,8 +39,10 @@ CommandLine describe() {
          {"e,expected", "The right tensors, by node name", "X.npz"},
          {"b,bound",
           "The largest error, relative to the largest value; default: 1e-4, for float16 1e-2, for "
-          "bfloat16 3e-2, after quantisation 0.1",
-          "T"},
+          "bfloat16 3e-2, after quantisation 0.1. With a name: the upper bound of a symbolic size, "
+          "as "
+          "in 'taper export'",
+          "T,SYMBOL=N"},
          {"exact", "Run the exported program in float64 where it has float32"},
          {"bisect", "Look into delegates that differ: compile the .pt2 again, cut at a node"},
          {"backend", "With --bisect: what --backend was; default: what the .pte has", "NAME"},
@@ -59,6 +61,17 @@ CommandLine describe() {
 }
 
 bool is_archive(const std::string& path) { return read_head(path).substr(0, 2) == "PK"; }
+
+// Errors and sizes have bounds: "1e-3,u0=9".
+void read_bounds(const CommandLine& line, CompareRequest& request) {
+  std::vector<std::string> errors, sizes;
+  for (const std::string& item : line.list("bound")) {
+    (item.find('=') == item.npos ? errors : sizes).push_back(item);
+  }
+  request.size_bounds = symbol_bounds(sizes);
+  if (errors.empty() && (!sizes.empty() || !line.given("bound"))) return;
+  request.bound = number_of("bound", errors.empty() ? "" : errors.back(), 0, 1e300);
+}
 
 CompareRequest request_of(const CommandLine& line) {
   CompareRequest request;
@@ -82,7 +95,7 @@ CompareRequest request_of(const CommandLine& line) {
   request.model = line.text("model");
   request.operators = operators_of(line);
   request.exact = line.given("exact");
-  if (line.given("bound")) request.bound = line.number("bound", 0, 1e300);
+  read_bounds(line, request);
   request.bisect = line.given("bisect");
   request.backend = line.joined("backend");
   return request;
@@ -92,8 +105,12 @@ ComparisonReport compare_as_asked(const CompareRequest& request) {
   if (is_archive(request.program.path)) {
     throw UsageError("'" + request.program.path + "' is not compiled: the .pte comes last");
   }
+  const bool exported = !request.reference.empty() && is_archive(request.reference);
+  if (!exported && !request.size_bounds.empty()) {
+    throw UsageError("--bound SYMBOL=N is of a .pt2, and none is given");
+  }
   if (request.reference.empty()) return compare_with_tensors(request);
-  if (is_archive(request.reference)) return compare_with_exported(request);
+  if (exported) return compare_with_exported(request);
   if (request.exact || request.bisect) {
     throw UsageError("--exact and --bisect need the .pt2 in place of '" + request.reference + "'");
   }
@@ -107,7 +124,7 @@ void write_page(const CommandLine& line, const CompareRequest& request,
   document.file = system::as_text(system::as_path(request.program.path).filename());
   if (!request.reference.empty() && is_archive(request.reference)) {
     exir::ExportRequest exported;
-    exported.methods = {{"forward", request.reference, request.model}};
+    exported.methods = {{"forward", request.reference, model_of(request, report.method)}};
     exported.operators = request.operators;
     add_exported_graph(exported, document);
   }

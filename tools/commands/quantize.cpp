@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "exir/bounds.h"
 #include "exir/quantize/quantize.h"
 #include "tools/atomic_file.h"
 #include "tools/backends.h"
@@ -20,6 +21,13 @@
 
 namespace taper::tools {
 namespace {
+
+std::vector<Option> options_of_model() {
+  std::vector<Option> options = model_options();
+  options[0].help =
+      "Of an archive with several models: the one to quantise; the result holds it alone";
+  return options;
+}
 
 CommandLine describe() {
   return {"taper quantize",
@@ -50,6 +58,7 @@ CommandLine describe() {
               "NAME"},
              {"keep", "Leave these layers in float; nodes or modules, as the report names them",
               "A,B"}}},
+           {"Model", options_of_model()},
            {"Accuracy",
             {{"max-drop",
               "Leave the most sensitive layers in float until at most this part of the "
@@ -154,9 +163,10 @@ void set_scheme(const CommandLine& line, bool kernels_only, exir::QuantizeReques
   }
 }
 
-void write_all(const CommandLine& line, const exir::QuantizeResult& result) {
+void write_all(const CommandLine& line, const std::string& from,
+               const exir::QuantizeResult& result) {
   QuantizedFile file;
-  file.from = line.file();
+  file.from = from;
   file.to = line.text("output");
   file.bytes_before = static_cast<size_t>(std::filesystem::file_size(system::as_path(file.from)));
   file.bytes_after = static_cast<size_t>(result.file.pieces.size());
@@ -169,6 +179,32 @@ void write_all(const CommandLine& line, const exir::QuantizeResult& result) {
   if (!line.given("quiet")) std::printf("%s", report_text(result.report, file).c_str());
 }
 
+exir::ExportRequest model_to_quantise(const CommandLine& line) {
+  exir::ExportRequest model = model_request(line);
+  if (model.methods.size() != 1) {
+    throw UsageError("the result holds one model: give one file, and one name after --model");
+  }
+  return model;
+}
+
+// Reads the samples, and holds the bounds against the program's symbols.
+void read_calibration(const CommandLine& line, const exir::ExportRequest& model,
+                      exir::QuantizeRequest& request) {
+  if (!line.given("calibrate") && model.bounds.empty()) return;
+  const exir::ExportedProgram program =
+      exir::import_pt2(request.path, {.model = request.model, .operators = request.operators});
+  try {
+    std::vector<std::string> warnings;
+    exir::bound_symbols(*program.graph, model.bounds, warnings);
+    exir::check_symbols(model.bounds, exir::symbols_of(*program.graph));
+  } catch (const exir::Failure& failure) {
+    throw naming_the_file(model, failure);
+  }
+  if (line.given("calibrate")) {
+    request.samples = read_samples(line.text("calibrate"), *program.graph);
+  }
+}
+
 }  // namespace
 
 int quantize_command(int argc, char** argv) {
@@ -176,7 +212,10 @@ int quantize_command(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   const auto start = std::chrono::steady_clock::now();
   exir::QuantizeRequest request;
-  request.path = line.file();
+  const exir::ExportRequest model = model_to_quantise(line);
+  request.path = model.methods[0].path;
+  request.model = model.methods[0].model;
+  request.operators = model.operators;
   if (!line.given("output")) throw UsageError("-o is missing: where to write the .pt2");
   std::string target = line.given("target") ? line.text("target") : first_backend();
   compilers_of(target, exir::Numerals::kFloat32,
@@ -188,6 +227,7 @@ int quantize_command(int argc, char** argv) {
   request.sensitivity = line.given("sensitivity");
   request.keep = line.list("keep");
   EngineOptions engine{target.empty() ? "portable" : target, 1};
+  engine.bounds = model.bounds;
   request.engine = graph_engine(engine);
   engine.timed = true;
   request.timed_engine = graph_engine(engine);
@@ -195,10 +235,7 @@ int quantize_command(int argc, char** argv) {
   request.progress = [&](const char* what, size_t done, size_t total) {
     progress->show(what, done, total);
   };
-  if (line.given("calibrate")) {
-    const exir::ExportedProgram program = exir::import_pt2(request.path);
-    request.samples = read_samples(line.text("calibrate"), *program.graph);
-  }
+  read_calibration(line, model, request);
   if (line.given("labels")) request.labels = read_labels(line.text("labels"));
   const exir::QuantizeResult result = exir::quantize_program(request);
   progress.reset();
@@ -206,7 +243,7 @@ int quantize_command(int argc, char** argv) {
   std::printf("%s  %s  in %s\n", line.text("output").c_str(),
               bytes_text(static_cast<double>(result.file.pieces.size())).c_str(),
               time_text(passed.count()).c_str());
-  write_all(line, result);
+  write_all(line, request.path, result);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "exir/frontend/import.h"
 #include "tools/compare.h"
 #include "tools/compare/bisect.h"
 #include "tools/compare/bounds.h"
@@ -39,8 +40,10 @@ class ExportedComparison {
   explicit ExportedComparison(const CompareRequest& request)
       : request_(request),
         program_(request.program, request.inputs),
-        reference_({request.reference, request.model, request.operators, request.exact,
-                    largest_inputs(program_.runner())}) {}
+        reference_({request.reference,
+                    model_of(request, std::string(program_.runner().meta().name())),
+                    request.operators, request.exact, largest_inputs(program_.runner()),
+                    request.size_bounds}) {}
 
   ComparisonReport run() {
     report_.reference = request_.reference;
@@ -244,6 +247,14 @@ class ExportedComparison {
 };
 
 }  // namespace
+
+std::string model_of(const CompareRequest& request, const std::string& method) {
+  if (!request.model.empty()) return request.model;
+  const std::vector<std::string> names = exir::model_names(request.reference);
+  const bool named =
+      names.size() > 1 && std::find(names.begin(), names.end(), method) != names.end();
+  return named ? method : "";
+}
 
 ComparisonReport compare_with_exported(const CompareRequest& request) {
   return ExportedComparison(request).run();

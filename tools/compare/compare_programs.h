@@ -34,10 +34,15 @@ struct CompareRequest {
   // The largest error, relative to the largest value: of the tensor, or of what its node reads, up
   // to 1, if that is larger. Negative: what the dtypes that the tensor was computed in allow.
   double bound = -1;
+  exir::SymValues size_bounds;  // Of symbols, for the plan of the reference.
   bool bisect = false;
   std::string backend;  // What --backend was for the program; empty: by its delegates.
   std::function<void(size_t done, size_t total)> progress;
 };
+
+// The model of the reference that is compared: of several, that with the method's name unless the
+// request names one.
+std::string model_of(const CompareRequest& request, const std::string& method);
 
 // Throws InputError, and what the compiler throws.
 ComparisonReport compare_with_exported(const CompareRequest& request);

@@ -281,7 +281,10 @@ std::unique_ptr<Graph> Reference::fresh() const {
   importing.operators = options_.operators;
   std::unique_ptr<Graph> graph = exir::import_pt2(options_.path, importing).graph;
   std::vector<std::string> warnings;
-  exir::bound_symbols(*graph, bounds_of(*graph, options_.input_sizes), warnings);
+  exir::SymValues bounds = bounds_of(*graph, options_.input_sizes);
+  for (const auto& [symbol, bound] : options_.bounds) bounds[symbol] = bound;
+  exir::bound_symbols(*graph, bounds, warnings);
+  exir::check_symbols(options_.bounds, exir::symbols_of(*graph));
   exir::LowerOptions lowering;
   lowering.until = exir::Dialect::kAten;
   exir::lower(*graph, lowering);

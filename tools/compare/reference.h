@@ -25,6 +25,7 @@ struct ReferenceOptions {
   bool exact = false;  // Computes float32 in float64.
   // The largest sizes of the tensor inputs, which bound symbolic sizes.
   std::vector<std::vector<int64_t>> input_sizes;
+  exir::SymValues bounds;  // Those of other symbols.
 };
 
 // A result of a node.

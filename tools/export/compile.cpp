@@ -92,7 +92,8 @@ void require_full_delegation(const exir::ExportResult& result) {
 std::vector<Option> compile_options() {
   return {
       {"backend",
-       "Backends that run the operators, by preference, with options; see --list-backends",
+       "Backends that run the operators, by preference, with options; see 'taper export "
+       "--list-backends'",
        "A:KEY=N,B", "portable"},
       {"precision",
        "f32; f16: backends compute in float16 where they can; bf16: products of bfloat16, summed "
@@ -130,7 +131,8 @@ std::vector<std::string> passes_of(const CommandLine& line, const std::string& o
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (allow_all && name == "all") continue;
-    throw UsageError("--" + option + ": '" + name + "' is not a pass; see --list-passes");
+    throw UsageError("--" + option + ": '" + name +
+                     "' is not a pass; see 'taper export --list-passes'");
   }
   return names;
 }

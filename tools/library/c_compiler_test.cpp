@@ -123,6 +123,7 @@ TEST(CompilerApi, RefusesWordsAsTheCommandLineDoes) {
       {{"--io=elsewhere"}, "--io must be planned or application, not 'elsewhere'"},
       {{"--precision=f8"}, "--precision must be f32, f16 or bf16"},
       {{"--bound", "s0"}, "'s0' is not SYMBOL=N"},
+      {{"--bound", "s0="}, "'s0=' is not SYMBOL=N"},
       {{"--disable-pass", "none"}, "'none' is not a pass"},
       {{nullptr}, "words[0] is a null pointer"},
       {{"--memory", "=1"}, "--memory"},
@@ -138,8 +139,19 @@ TEST(CompilerApi, RefusesWordsAsTheCommandLineDoes) {
                  "/nonexistent/ops.txt");
   expect_refused(Compiled({"more=/nonexistent/x.pt2"}, sources), TAPER_INVALID_PROGRAM,
                  "/nonexistent/x.pt2");
+  expect_refused(Compiled({"--bound=nonsense=4"}, sources), TAPER_INVALID_PROGRAM,
+                 "'nonsense', which is no symbolic size of the program; it has none");
   expect_refused(Compiled({"--memory-budget=64"}, sources), TAPER_INVALID_PROGRAM,
                  "the budget is 64");
+}
+
+TEST(CompilerApi, TakesTheModelThatItAsksFor) {
+  const std::string two = read_file(TAPER_SOURCE_DIR "/test/cli/data/two_models.pt2");
+  const std::vector<taper_source> sources = {{"forward", two.data(), two.size()}};
+  expect_refused(Compiled({}, sources), TAPER_INVALID_PROGRAM, "name one with --model");
+  EXPECT_EQ(Compiled({"--model", "twice"}, sources).code(), TAPER_OK);
+  EXPECT_NE(Compiled({"--model", "all"}, sources).report().find("\"name\":\"half\""),
+            std::string::npos);
 }
 
 TEST(CompilerApi, RefusesBadSources) {

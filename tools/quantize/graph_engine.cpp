@@ -27,7 +27,7 @@ exir::FileInMemory compile(exir::Graph& graph, const EngineOptions& options) {
   lowering.backends = compilers_of(options.backend);
   lowering.from = options.from;
   std::vector<std::string> warnings;
-  exir::bound_symbols(graph, {}, warnings);
+  exir::bound_symbols(graph, options.bounds, warnings);
   exir::lower(graph, lowering);
   exir::PlannedMethod method = exir::plan_method("forward", graph);
   for (const auto& each : lowering.backends) {

@@ -15,6 +15,7 @@ struct EngineOptions {
   uint32_t threads = 0;                    // 0: one per fast core, at most four.
   bool optimized = true;                   // False: portable kernels only.
   std::optional<exir::Dialect> from = {};  // As LowerOptions has it.
+  exir::SymValues bounds = {};             // As ExportRequest has them.
   bool timed = false;  // Programs tell of the times of nodes, and are a little slower.
 };
 

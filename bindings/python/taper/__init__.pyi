@@ -133,17 +133,18 @@ def load(source: _Source, *, threads: int | None = None,
          aten: bool | str | os.PathLike[str] = False, share_state: bool = False) -> Model: ...
 
 # `model` may also be a torch.export.ExportedProgram.
-def export(model: _Source | Mapping[str, Any] | Any, *,
+def export(model: _Source | Mapping[str, Any] | Any, /, *,
            backend: str | Iterable[str] | None = None,
            bounds: Mapping[str, int] | None = None, external_weights: bool = False,
            **options: Any) -> Program: ...
 
 # `model` may also be a torch.export.ExportedProgram.
-def check(model: _Source | Quantized | Mapping[str, Any] | Any, **options: Any) -> Check: ...
+def check(model: _Source | Quantized | Mapping[str, Any] | Any, /, **options: Any) -> Check: ...
 
 def command(name: str, *words: Any, **options: Any) -> Output: ...
 
-def quantize(model: _Source | Any, samples: _Path | Mapping[str, Any] | Iterable[Any] | Any = None,
+def quantize(model: _Source | Any, /,
+             samples: _Path | Mapping[str, Any] | Iterable[Any] | Any = None,
              *, labels: _Path | Any = None, **options: Any) -> Quantized: ...
 
 def profile(program: _Source | Program, *args: Any, kwargs: Mapping[str, Any] | None = None,

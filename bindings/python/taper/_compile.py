@@ -121,7 +121,7 @@ def word_of(name, value):
     return [f"{option}={value}"]
 
 
-def export(model, *, backend=None, bounds=None, external_weights=False, **options):
+def export(model, /, *, backend=None, bounds=None, external_weights=False, **options):
     """Compiles a model for devices.
 
     model: a torch.export.ExportedProgram, the path or the bytes of a .pt2, what taper.quantize()
@@ -130,7 +130,8 @@ def export(model, *, backend=None, bounds=None, external_weights=False, **option
     bounds: upper bounds of symbolic sizes: {"s77": 128}.
     external_weights: keep the weights apart, in Program.weights.
     options: every other option of `taper export`, with underscores: io="application",
-        precision="f16", compat="executorch", memory_budget="256K", require_full_delegation=True.
+        precision="f16", compat="executorch", memory_budget="256K", require_full_delegation=True;
+        model="encoder" or "all", of an archive that holds several.
 
     Raises CompileError, whose `problems` name every obstacle with the line of your code.
     """

@@ -152,7 +152,7 @@ def command(name, *words, **options):
         return Output(data, text, _notes(said))
 
 
-def check(model, **options):
+def check(model, /, **options):
     """Lists everything that prevents compiling a model.
 
     model: as for taper.export().
@@ -166,7 +166,7 @@ def check(model, **options):
         return Check(*call.run("check", words, options, may_fail=True))
 
 
-def quantize(model, samples=None, *, labels=None, **options):
+def quantize(model, /, samples=None, *, labels=None, **options):
     """Quantises a model; with integers in activations and weights by default.
 
     model: a torch.export.ExportedProgram, or the path or the bytes of a .pt2.
@@ -175,7 +175,8 @@ def quantize(model, samples=None, *, labels=None, **options):
         path of a .npz, a .npy or a folder.
     labels: the right class of each row, for accuracy: a tensor of integers, or a path.
     options: those of `taper quantize`, with underscores: target="xnnpack", dynamic=True,
-        weights="int4:32", float16=True, keep=["head"], max_drop="0.5%", sensitivity=True.
+        weights="int4:32", float16=True, keep=["head"], max_drop="0.5%", sensitivity=True,
+        model="encoder", of an archive that holds several.
 
     taper.export() takes the result; it prints as the command does.
     """

@@ -70,6 +70,20 @@ class Compiles(unittest.TestCase):
             self.assertIn(4, model.inputs[0].max_shape)
 
 
+    def test_takes_one_of_several_models(self):
+        path = reference.ROOT + "/test/cli/data/two_models.pt2"
+        with self.assertRaisesRegex(taper.CompileError, "name one with --model"):
+            taper.export(path)
+        zeros = memoryview(bytes(24)).cast("f", (2, 3))
+        with open(path, "rb") as file:
+            in_memory = file.read()
+        for source in (path, in_memory):
+            self.assertEqual(list(taper.export(source, model="twice").methods), ["forward"])
+            self.assertEqual(list(taper.export(source, model="all").methods), ["half", "twice"])
+        with taper.export(path, model="all").load() as model:
+            self.assertEqual(model["half"](zeros).shape, (2, 3))
+
+
 class Refuses(unittest.TestCase):
     def test_with_problems(self):
         for model, text in ((b"nothing", "not a zip archive"), (b"", "has no bytes"),
@@ -82,6 +96,11 @@ class Refuses(unittest.TestCase):
             self.fail("a budget of 1K")
         except taper.CompileError as error:
             self.assertIn("the budget is 1024", str(error))
+
+    def test_bounds_of_what_is_no_symbol(self):
+        path = reference.path("dynamic_batch.pt2")
+        with self.assertRaisesRegex(taper.CompileError, "1500 is of 'nonsense'.*; it has s77"):
+            taper.export(path, bounds={"nonsense": 1500})
 
     def test_options_that_do_not_exist(self):
         for options in ({"nosuch": 1}, {"output": "x.pte"}, {"io": "else"}, {"backend": "nosuch"}):

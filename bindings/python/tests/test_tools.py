@@ -61,6 +61,26 @@ class Checks(unittest.TestCase):
         path = os.path.join(os.path.dirname(REFUSED), "open.pt2")
         self.assertFalse(taper.check(path))
         self.assertTrue(taper.check(path, bound={"s77": 8}))
+        found = taper.check(path, bound={"s77": 8, "nonsense": 1500})
+        self.assertEqual([problem["id"] for problem in found.problems], ["no-such-symbol"])
+
+    def test_takes_the_model_that_it_asks_for(self):
+        path = os.path.join(os.path.dirname(REFUSED), "two_models.pt2")
+        self.assertIn("name one with --model", repr(taper.check(path)))
+        self.assertTrue(taper.check(path, model="all"))
+        with self.assertRaisesRegex(taper.Error, "name one with --model"):
+            taper.quantize(path, float16=True)
+        small = taper.quantize(path, float16=True, model="twice")
+        program = taper.export(path, model="twice", debug_info=True)
+        with self.assertRaisesRegex(taper.Error, "name one with --model"):
+            taper.compare(path, program)
+        self.assertTrue(taper.compare(path, program, model="twice"))
+        self.assertTrue(taper.export(small).to_bytes())
+
+    def test_compares_with_bounds_of_sizes(self):
+        path = os.path.join(os.path.dirname(REFUSED), "counted.pt2")
+        program = taper.export(path, bounds={"u0": 9}, debug_info=True)
+        self.assertTrue(taper.compare(path, program, bound={"u0": 9}))
 
 
 class Quantises(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Writes the programs of check_test.cpp, which cannot be compiled, and an archive with two models.
+"""Writes the programs of check_test.cpp, most of which cannot be compiled, and one with two models.
 
 usage: make.py          (needs PyTorch; run it in the project's root)
 """
@@ -36,6 +36,19 @@ class Open(torch.nn.Module):
         return torch.relu(x) + x.sum(0)
 
 
+class Counted(torch.nn.Module):
+    """Has a size that depends on data."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 3)
+
+    def forward(self, x, count):
+        rows = count.item()
+        torch._check(rows >= 0)
+        return self.linear(x + torch.zeros(rows, 4).sum(0))
+
+
 def write(name, module, args, **options):
     path = f"{FOLDER}{name}.pt2"
     torch.export.save(torch.export.export(module.eval(), args, **options), path)
@@ -43,12 +56,15 @@ def write(name, module, args, **options):
 
 
 class Scaled(torch.nn.Module):
+    """Multiplies by a number, with a layer that can be quantised."""
+
     def __init__(self, by):
         super().__init__()
-        self.by = torch.nn.Parameter(torch.tensor(float(by)))
+        self.linear = torch.nn.Linear(3, 3, bias=False)
+        self.linear.weight = torch.nn.Parameter(torch.eye(3) * by)
 
     def forward(self, x):
-        return x * self.by
+        return self.linear(x)
 
 
 def write_two():
@@ -65,6 +81,7 @@ def main():
     x = torch.randn(3, 4)
     write("many", Many(), (torch.randn(4, 4),))
     write_two()
+    write("counted", Counted(), (torch.ones(2, 4), torch.tensor(3)))
     write("open", Open(), (x,), dynamic_shapes={"x": {0: torch.export.Dim("batch")}})
 
 
