@@ -121,6 +121,27 @@ Cut cut_of(const NamedArray& given, const exir::Value& input) {
   return cut;
 }
 
+// How the arrays, one for each input, are cut: all into as many samples. Several samples without
+// any element are refused: a file of a few bytes could state any number of them.
+std::vector<Cut> cuts_of(const std::vector<NamedArray>& arrays,
+                         const std::vector<const exir::Value*>& inputs) {
+  std::vector<Cut> cuts;
+  bool has_elements = false;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const NamedArray& given = arrays[i];
+    cuts.push_back(cut_of(given, *inputs[i]));
+    check_finite(given);
+    has_elements = has_elements || !given.array.data.empty();
+    if (cuts[i].count == cuts[0].count) continue;
+    throw InputError("sample '" + given.name + "' holds " + std::to_string(cuts[i].count) +
+                     " samples, '" + arrays[0].name + "' " + std::to_string(cuts[0].count));
+  }
+  if (!cuts.empty() && cuts[0].count > 1 && !has_elements) {
+    throw InputError("sample '" + arrays[0].name + "' holds no element");
+  }
+  return cuts;
+}
+
 // Adds what the arrays, one for each input, hold.
 void add_samples(const std::vector<NamedArray>& arrays,
                  const std::vector<const exir::Value*>& inputs,
@@ -129,21 +150,15 @@ void add_samples(const std::vector<NamedArray>& arrays,
     throw InputError("the program takes " + std::to_string(inputs.size()) +
                      " tensors, the samples have " + std::to_string(arrays.size()) + " arrays");
   }
+  const std::vector<Cut> cuts = cuts_of(arrays, inputs);
   const size_t first = samples.size();
+  if (!cuts.empty()) samples.resize(first + cuts[0].count);
   for (size_t i = 0; i < arrays.size(); ++i) {
-    const NamedArray& given = arrays[i];
-    const Cut cut = cut_of(given, *inputs[i]);
-    check_finite(given);
-    if (i == 0) samples.resize(first + cut.count);
-    if (samples.size() != first + cut.count) {
-      throw InputError("sample '" + given.name + "' holds " + std::to_string(cut.count) +
-                       " samples, '" + arrays[0].name + "' " +
-                       std::to_string(samples.size() - first));
-    }
-    const size_t bytes = given.array.data.size() / cut.count;
-    for (size_t s = 0; s < cut.count; ++s) {
+    const NpyArray& array = arrays[i].array;
+    const size_t bytes = array.data.size() / cuts[i].count;
+    for (size_t s = 0; s < cuts[i].count; ++s) {
       samples[first + s].push_back(
-          {given.array.dtype, cut.sizes, given.array.data.substr(s * bytes, bytes)});
+          {array.dtype, cuts[i].sizes, array.data.substr(s * bytes, bytes)});
     }
   }
 }
