@@ -1,14 +1,17 @@
 #!/bin/sh
-# Mutates .pte and .pt2 files and runs them through the runtime and the compiler, under sanitizers.
+# Mutates .pte and .pt2 files, and what belongs to them, and runs them through the runtime and the compiler, under sanitizers.
 #
 #   scripts/fuzz.sh build/asan 200000 50000      runs that many mutants of .pte and of .pt2
 #   scripts/fuzz.sh --first 200000 build/asan    runs those from this number on, instead of from 0 on
 #   scripts/fuzz.sh --log build/asan 200000      adds a line for each part to test/fuzz/campaigns.txt:
 #                                                commit, build, mutants, result; the tree must be as
 #                                                it was committed
+#   scripts/fuzz.sh --only npy build/asan 20000  runs mutants of that kind alone
 #
 # As many mutants as of .pte are read of the files of ExecuTorch's tools (.bpte, .etdp), and a tenth as
-# many of external weights (.ptd) and of packed weights are run with the programs that they belong to.
+# many of external weights (.ptd) and of packed weights are run with the programs that they belong to,
+# and of arrays (.npy, .npz) and of signed files with their keys are read. A tenth as many as of .pt2 are
+# quantised.
 # If the build has Vulkan, ten times as many damaged payloads of it are planned, without a GPU, for the
 # limits of many devices; and a two-hundredth as many run on lavapipe, which compiles their shaders.
 #
@@ -16,15 +19,17 @@
 # the number of its mutant.
 set -eu
 log=""
+only=""
 first=0
 while :; do
   case "${1:-}" in
     --log) log=yes && shift ;;
     --first) first=$2 && shift 2 ;;
+    --only) only=$2 && shift 2 ;;
     *) break ;;
   esac
 done
-build=${1:?usage: fuzz.sh [--log] [--first N] BUILD [PTE_RUNS [PT2_RUNS]]}
+build=${1:?usage: fuzz.sh [--log] [--first N] [--only KIND] BUILD [PTE_RUNS [PT2_RUNS]]}
 pte=${2:-200000}
 pt2=${3:-$((pte / 4))}
 cd "$(dirname "$0")/.."
@@ -35,8 +40,8 @@ if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ":!$campaigns")" ]; then
 fi
 
 vulkan=""
-[ -e "$build/libtaper_vulkan_shaders.a" ] && vulkan=backends_vulkan_planner_test
-cmake --build "$build" --target taper_fuzz taper $vulkan >/dev/null
+[ -n "$only" ] || [ ! -e "$build/libtaper_vulkan_shaders.a" ] || vulkan=backends_vulkan_planner_test
+cmake --build "$build" --target taper_fuzz $vulkan >/dev/null
 
 # note PART FIRST RUNS RESULT: a line of the log.
 note() {
@@ -60,10 +65,16 @@ fuzz() {
   fi
 }
 
+if [ -n "$only" ]; then
+  fuzz "$only" "$pte" --kind "$only"
+  exit
+fi
 fuzz pte "$pte" --kind pte
 fuzz pt2 "$pt2" --kind pt2
 fuzz ptd $((pte / 10)) --kind ptd
 fuzz packed $((pte / 10)) --kind packed
+fuzz quantize $((pt2 / 10)) --kind quantize
+for kind in npy npz signed; do fuzz "$kind" $((pte / 10)) --kind "$kind"; done
 fuzz bpte "$pte" --kind bpte
 fuzz etdp "$pte" --kind etdp
 

@@ -14,8 +14,16 @@ bool exercise_pte(std::string_view file);
 // weights: both are a pair (pair.h).
 bool exercise_ptd(std::string_view pair);
 bool exercise_packed(std::string_view pair);
-// Exports the archive and, if that succeeds, exercises the resulting program.
+// Exports the archive, with options that are drawn from its bytes, and, if that succeeds, exercises
+// the resulting program.
 bool exercise_pt2(std::string_view file);
+// Quantises the archive on a small sample; what is written can be read.
+bool exercise_quantize(std::string_view file);
+// Reads arrays, uses them as samples, and writes them again.
+bool exercise_npy(std::string_view file);
+bool exercise_npz(std::string_view file);
+// Checks the signature of a file with the key beside it (pair.h), and signs it anew.
+bool exercise_signed(std::string_view pair);
 // Opens a program with test cases, and uses each of their values.
 bool exercise_bpte(std::string_view file);
 // Reads a trace, writes it again, and makes a profile of it.

@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,16 +12,15 @@
 
 #include "backends/devices.h"
 #include "exir/ir/failure.h"
-#include "taper/content_hash.h"
 #include "taper/data_loader.h"
 #include "taper/file_data_loader.h"
 #include "taper/program.h"
 #include "test/fuzz/exercise.h"
 #include "test/fuzz/method_run.h"
 #include "test/fuzz/pair.h"
+#include "test/fuzz/scratch_file.h"
 #include "tools/error.h"
 #include "tools/program_runner.h"
-#include "tools/temporary_file.h"
 #include "tools/view/model_explorer.h"
 #include "tools/view/program_step.h"
 
@@ -71,19 +68,6 @@ class Host {
   MethodOptions options_;
 };
 
-// A file of its own for this process.
-class ScratchFile {
- public:
-  ScratchFile(const char* name, std::string_view bytes)
-      : file_((std::filesystem::temp_directory_path() / name).string()) {
-    std::ofstream(file_.path, std::ios::binary) << bytes;
-  }
-  const char* path() const { return file_.path.c_str(); }
-
- private:
-  tools::TemporaryFile file_;
-};
-
 // Where the bytes of a file come from: memory of exactly its size or, now and then, a mapped file.
 class Source {
  public:
@@ -92,7 +76,7 @@ class Source {
     buffer_.emplace(block_.span().data(), file.size());
     if (!random.one_in(8)) return;
     scratch_.emplace(name, file);
-    Result<MmapDataLoader> loader = MmapDataLoader::open(scratch_->path());
+    Result<MmapDataLoader> loader = MmapDataLoader::open(scratch_->path().c_str());
     if (loader.ok()) mapped_.emplace(std::move(*loader));
   }
   DataLoader& loader() {
@@ -139,10 +123,6 @@ bool view(const Program& program) {
   }
 }
 
-Random drawn_from(std::string_view file) {
-  return Random(content_hash({reinterpret_cast<const uint8_t*>(file.data()), file.size()}));
-}
-
 bool exercise(std::string_view file, Random& random, const Companions& companions) {
   Source source("taper_fuzz.pte", file, random);
   const Result<Program> program = Program::open(source.loader());
@@ -171,7 +151,7 @@ bool exercise_packed(std::string_view pair) {
   const auto [program, packed] = split_pair(pair);
   Random random = drawn_from(packed);
   const ScratchFile file("taper_fuzz_packed", packed);
-  return exercise(program, random, {nullptr, file.path()});
+  return exercise(program, random, {nullptr, file.path().c_str()});
 }
 
 }  // namespace taper::fuzz

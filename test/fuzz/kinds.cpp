@@ -19,6 +19,10 @@ constexpr Kind kKinds[] = {
     {"pt2", 1, pt2_seeds, mutate_pt2, exercise_pt2},
     {"ptd", 0, ptd_seeds, mutate_pair, exercise_ptd},
     {"packed", 0, packed_seeds, mutate_packed_pair, exercise_packed},
+    {"quantize", 2, quantize_seeds, mutate_pt2, exercise_quantize},
+    {"npy", 0, npy_seeds, mutate_copy<mutate_npy>, exercise_npy},
+    {"npz", 0, npz_seeds, mutate_npz, exercise_npz},
+    {"signed", 0, signed_seeds, mutate_signed, exercise_signed},
     {"bpte", 0, bpte_seeds, mutate_copy<mutate_bytes>, exercise_bpte},
     {"etdp", 0, etdp_seeds, mutate_copy<mutate_etdp>, exercise_etdp},
 };

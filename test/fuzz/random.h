@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+
+#include "taper/content_hash.h"
 
 namespace taper::fuzz {
 
@@ -24,5 +27,11 @@ class Random {
  private:
   uint64_t state_;
 };
+
+// What is drawn about a file depends on its bytes alone, so that a finding can be repeated from the
+// number of its mutant and from the file that was kept.
+inline Random drawn_from(std::string_view file) {
+  return Random(content_hash({reinterpret_cast<const uint8_t*>(file.data()), file.size()}));
+}
 
 }  // namespace taper::fuzz

@@ -26,6 +26,10 @@ constexpr const char* kModels[] = {
     "forms_2_8", "forms_2_6",
 };
 
+// Small ones with layers whose weights become integers.
+constexpr const char* kLayered[] = {"dynamic_batch", "causal_conv1d", "lstm",
+                                    "forms",         "forms_2_6",     "nested"};
+
 // Programs lowered by ExecuTorch.
 constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
 
@@ -116,6 +120,12 @@ std::vector<std::string> packed_seeds() {
       seeds.push_back(join_pair(program, packed));
     }
   }
+  return seeds;
+}
+
+std::vector<std::string> quantize_seeds() {
+  std::vector<std::string> seeds;
+  for (const char* name : kLayered) seeds.push_back(contents(model_path(name)));
   return seeds;
 }
 

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "selective_build/firmware.h"
 #include "tools/atomic_file.h"
 #include "tools/backends.h"
 #include "tools/commands.h"
 #include "tools/commands/precision.h"
+#include "tools/commands/sources.h"
 #include "tools/error.h"
 #include "tools/export/compile.h"
 #include "tools/export/report.h"
@@ -112,28 +112,15 @@ void print_passes(const exir::ExportedMethod& method) {
   }
 }
 
-// Writes the program as sources; see selective_build/firmware.h. Operators that --ops declares and
-// that have no portable kernel are left to the application.
+// Writes the program as sources; see tools/commands/sources.h.
 void write_sources(const ExportOptions& options, const std::string& pte) {
   const std::string& folder = options.output;
-  select::Needs needs;
-  const std::string refused = select::add_needs(pte, "the model", &needs);
-  if (!refused.empty()) throw InputError(refused);
-  select::Request request;
-  for (const auto& [name, need] : needs.operators) {
-    if (options.own_ops && select::find_portable_kernel(name) == nullptr) {
-      request.own.push_back(name);
-    }
-  }
-  select::FirmwareFiles made;
-  const select::Selection selection = select::select(needs, request, &made.problems);
-  if (made.problems.empty()) made = select::firmware_files(pte, selection, request.own);
-  if (!made.problems.empty()) throw InputError("--format=c: " + made.problems[0]);
+  const SourceFiles made = sources_of(pte, options.own_ops);
   std::error_code problem;
   std::filesystem::create_directories(system::as_path(folder), problem);
   if (problem) throw InputError(folder + ": " + problem.default_error_condition().message());
   OutputFiles files;
-  for (const auto& [name, text] : made.files) files.add(folder + "/" + name, text);
+  for (const auto& [name, text] : made) files.add(folder + "/" + name, text);
   files.commit();
 }
 

@@ -44,7 +44,7 @@ class CompiledProgram final : public exir::LoadedProgram {
       : file_(compile(graph, options)),
         timed_(options.timed),
         backends_(BackendOptions{options.threads, {}, options.timed ? &recorder_ : nullptr}),
-        module_({file_.data(), file_.size()}, module_options(options.optimized)) {
+        module_({file_.data(), file_.size()}, module_options(options)) {
     Status status = module_.load();
     if (status.ok()) status = module_.load_method("forward");
     if (!status.ok()) fail(status);
@@ -140,9 +140,11 @@ class CompiledProgram final : public exir::LoadedProgram {
     return is_known ? found->second.parts[static_cast<size_t>(node)].name : "(unknown)";
   }
 
-  ModuleOptions module_options(bool optimized) const {
+  ModuleOptions module_options(const EngineOptions& engine) const {
     ModuleOptions options;
-    options.kernels = kernel_tables(optimized);
+    options.max_memory_bytes = engine.max_memory_bytes;
+    options.max_instructions = engine.max_instructions;
+    options.kernels = kernel_tables(engine.optimized);
     options.backends = backends_.table();
     options.pool = backends_.thread_pool();
     options.temp_bytes *= options.pool.threads == 0 ? 1 : options.pool.threads;

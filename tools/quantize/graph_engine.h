@@ -7,6 +7,7 @@
 
 #include "exir/dialect/verifier.h"
 #include "exir/quantize/engine.h"
+#include "taper/module.h"
 
 namespace taper::tools {
 
@@ -16,6 +17,8 @@ struct EngineOptions {
   bool optimized = true;                   // False: portable kernels only.
   std::optional<exir::Dialect> from = {};  // As LowerOptions has it.
   exir::SymValues bounds = {};             // As ExportRequest has them.
+  uint64_t max_memory_bytes = UINT64_MAX;  // As ModuleOptions has them.
+  uint64_t max_instructions = ModuleOptions().max_instructions;
   bool timed = false;  // Programs tell of the times of nodes, and are a little slower.
 };
 
