@@ -223,7 +223,14 @@ bool Lowering::is_image(const Value* value) const {
   return found != forms_.end() && found->second.image != kNone && found->second.plain == kNone;
 }
 
+// A program may state a rank that its call does not have, and rules rely on ranks. An image of a
+// signal has one dimension more.
 void Lowering::set_like(const Value* value, bool image, Id id) {
+  const size_t rank = out_.dims(id).size();
+  if (!image && rank != value->type.rank() && value->type.rank() + rank > 1) {
+    throw Failure("%" + value->name + " is stated with " + std::to_string(value->type.rank()) +
+                  " dimensions and has " + std::to_string(rank));
+  }
   (image ? forms_[value].image : forms_[value].plain) = id;
   ++holders_[id];
 }
@@ -264,6 +271,10 @@ Id Lowering::taper_node(NodeContent kind, std::vector<Id> inputs, std::vector<ui
 
 Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
   const Dims dims = out_.dims(x);
+  if (perm.size() != dims.size()) {
+    throw Failure("a tensor of " + std::to_string(dims.size()) + " dimensions is read as one of " +
+                  std::to_string(perm.size()));
+  }
   if (out_.is_constant(x)) {
     return out_.add_constant(permuted(dims, perm), permuted_data(out_.data(x), dims, perm),
                              out_.integers(x));

@@ -244,6 +244,18 @@ TEST(XnnpackCompiler, ABatchNormAloneIsAProductAndASum) {
   EXPECT_EQ(numbers(1), (std::vector<float>{2.5f, 3}));
 }
 
+// Found by fuzzing: the relu of a row was read as the image that the program states.
+TEST(XnnpackCompiler, AStatedRankThatACallDoesNotHaveIsRefused) {
+  const char* text = R"(  range s0 = [1, 6]
+  input %x: float32[s0]
+  %r: float32[s0, 4, 6, 6] = aten::relu(%x)
+  %y: float32[s0, 4, 3, 3], %i: int64[s0, 4, 3, 3] = aten::max_pool2d_with_indices(%r, [2, 2], [2, 2], [0, 0], [1, 1], False)
+  return %y)";
+  const Compiled r = compile(text, kAll);
+  ASSERT_FALSE(r.outside.empty());
+  EXPECT_EQ(r.outside[0], "aten::relu: %r is stated with 4 dimensions and has 1");
+}
+
 TEST(XnnpackCompiler, WhatIsRepeatedIsMultipliedWithOnes) {
   EXPECT_EQ(compile(R"(  input %x: float32[1, 4, 20, 20]
   %y: float32[1, 4, 40, 60] = aten::upsample_nearest2d.vec(%x, [40, 60], None)
