@@ -51,7 +51,9 @@ void send_again(int signal);
 // the program.
 void on_lost_memory(void (*handler)(int signal));
 
-// Standard input and output carry bytes; a terminal shows UTF-8 and colours.
+// Standard input and output carry bytes; a terminal shows UTF-8 and colours. A file that grows
+// beyond the limit of this process (ulimit -f) is an error of what writes it, and does not end the
+// process.
 void set_up_streams();
 
 // Between paths in UTF-8 and those of the standard library.

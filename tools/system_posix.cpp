@@ -79,7 +79,7 @@ void on_lost_memory(void (*handler)(int signal)) {
   ::sigaction(SIGBUS, &action, nullptr);
 }
 
-void set_up_streams() {}
+void set_up_streams() { ::signal(SIGXFSZ, SIG_IGN); }
 
 std::filesystem::path as_path(const std::string& path) { return path; }
 

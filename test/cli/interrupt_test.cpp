@@ -1,5 +1,6 @@
-// Ctrl-C while a file is being written leaves neither the file nor a part of it, and a file that
-// shrinks while it is mapped ends a command with an error.
+// Ctrl-C while a file is being written leaves neither the file nor a part of it, nor does a file that
+// grows beyond what the process may write; one that shrinks while it is mapped ends a command with an
+// error.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -76,6 +77,19 @@ TEST(ShrinkingFile, IsOneError) {
   cutter.join();
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.error_lines().size(), 1u) << said.err;
+}
+
+TEST(Interrupt, ByTheLimitOfFileSizesIsAnError) {
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/bert_mini.pt2";
+  const ScratchFolder folder;
+  const std::string output = folder / "model.pte", limited = "ulimit -f 16 && exec \"$0\" \"$@\"";
+  tools::write_file(output, "as it was");
+  const Said said =
+      run("/bin/sh", {"-c", limited, path_of("taper"), "export", model, "-o", output});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.err, "taper: error: cannot write '" + output + "': File too large\n");
+  EXPECT_EQ(tools::read_file(output), "as it was");
+  EXPECT_EQ(folder.files(), Files{"model.pte"});
 }
 
 }  // namespace
