@@ -35,9 +35,13 @@ class Recording {
 
 taper_code run_recorded(Call& call, EtRecorder& recorder) {
   const Recording recording(&recorder);
-  return run(call, [&](Module& module, const std::string& name, Span<const EValue> inputs) {
-    return module.execute(name, inputs, recorder);
-  });
+  return run(call,
+             [&](Module& module, const std::string& name, Span<const EValue> inputs,
+                 std::vector<EValue>* outputs) -> Status {
+               Result<std::vector<EValue>> made = module.execute(name, inputs, recorder);
+               if (made.ok()) *outputs = std::move(*made);
+               return made.status();
+             });
 }
 
 struct Forwarding final : Profiler {

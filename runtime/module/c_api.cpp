@@ -359,8 +359,9 @@ taper_code taper_run(taper_model model, const char* method, taper_error* error) 
   return taper::on_method(__func__, model, method, error, [&](Call& call) {
     if (!call.ok()) return call.code();
     return taper::run(
-        call, [](taper::Module& module, const std::string& name,
-                 taper::Span<const taper::EValue> inputs) { return module.execute(name, inputs); });
+        call,
+        [](taper::Module& module, const std::string& name, taper::Span<const taper::EValue> inputs,
+           std::vector<taper::EValue>* outputs) { return module.execute(name, inputs, outputs); });
   });
 }
 

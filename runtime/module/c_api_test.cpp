@@ -10,6 +10,7 @@
 #include "taper/taper.h"
 #include "test/support/c_api_values.h"
 #include "test/support/guarded_program.h"
+#include "test/support/heap_counter.h"
 #include "test/support/payload_backend.h"
 #include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
@@ -130,6 +131,19 @@ TEST_F(CApi, RunsAndDescribes) {
   ASSERT_EQ(taper_run(model_, "grow", &error_), TAPER_OK) << error_.message;
   EXPECT_EQ(output("grow", 0), (std::vector<float>{2, 4, 6}));
   EXPECT_EQ(taper_reset_state(model_, nullptr), TAPER_OK);
+}
+
+TEST_F(CApi, ARunAfterTheFirstTakesNothingFromTheHeap) {
+  set("forward", 0, {1, 2});
+  set("forward", 2, {3, 4});
+  ASSERT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
+  const uint64_t before = heap_calls();
+  const taper_code ran = taper_run(model_, "forward", &error_);
+  taper_value sum;
+  const taper_code got = taper_get_output(model_, "forward", 0, &sum, &error_);
+  EXPECT_EQ(heap_calls(), before);
+  EXPECT_EQ(ran, TAPER_OK);
+  EXPECT_EQ(got, TAPER_OK);
 }
 
 TEST_F(CApi, KnowsItself) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,7 @@ ModelTable& models();
 class Call {
  public:
   Call(const char* function, taper_model handle, taper_error* error)
-      : site_(function), handle_(handle), error_(error) {
+      : function_(function), handle_(handle), error_(error) {
     switch (models().take(handle, &model_)) {
       case ModelTable::Found::kYes:
         code_ = report(error, Error::kOk, "", "");
@@ -42,7 +43,7 @@ class Call {
       fail(Error::kInvalidArgument, "the method's name is a null pointer");
       return;
     }
-    site_ += std::string(" ") + method;
+    method_ = method;
     find(method);
   }
   Call(const Call&) = delete;
@@ -58,7 +59,9 @@ class Call {
   MethodMeta meta() { return *model_->module.method_meta(record_->name); }
 
   taper_code fail(Error error, const std::string& message) {
-    return code_ = report(error_, error, site_, message);
+    std::string site = function_;
+    if (method_ != nullptr) site += std::string(" ") + method_;
+    return code_ = report(error_, error, site, message);
   }
   // Reports a failure of the module, with its error text.
   taper_code fail(Status status) {
@@ -82,7 +85,7 @@ class Call {
   }
 
  private:
-  void find(const std::string& name) {
+  void find(std::string_view name) {
     for (const auto& each : model_->methods) {
       if (each->name == name) record_ = each.get();
     }
@@ -101,7 +104,8 @@ class Call {
     fail(Error::kNotFound, "no method has that name; there are: " + known);
   }
 
-  std::string site_;
+  const char* const function_;
+  const char* method_ = nullptr;
   const taper_model handle_;
   taper_error* const error_;
   Model* model_ = nullptr;
@@ -133,32 +137,29 @@ taper_code on_method(const char* function, taper_model handle, const char* metho
 }
 
 // Runs the call's method on the inputs that are set. `execute` is given the module, the method's
-// name and the values.
+// name, the values and the place of the outputs. Takes nothing from the heap if it has run before.
 template <typename Execute>
 taper_code run(Call& call, const Execute& execute) {
   MethodRecord& record = call.method();
   record.ran = false;
   record.outputs.clear();
+  record.values.clear();
   const MethodMeta meta = call.meta();
-  std::vector<std::unique_ptr<BoundInput>> bound;
-  std::vector<EValue> values;
   for (size_t i = 0; i < record.inputs.size(); ++i) {
     HeldInput& input = record.inputs[i];
     if (*meta.input_tag(i) != Tag::kTensor) {
       const Result<EValue> own = input.set ? input.number : meta.input_value(i);
       if (!own.ok()) return call.fail(own.status());
-      values.push_back(*own);
+      record.values.push_back(*own);
       continue;
     }
     if (!input.set) {
       return call.fail(Error::kInvalidState, "input " + std::to_string(i) + " was never set");
     }
-    bound.push_back(std::make_unique<BoundInput>(input));
-    values.emplace_back(&bound.back()->tensor());
+    record.values.emplace_back(&input.bound->tensor);
   }
-  Result<std::vector<EValue>> outputs = execute(call.model().module, record.name, values);
-  if (!outputs.ok()) return call.fail(outputs.status());
-  record.outputs = std::move(*outputs);
+  const Status status = execute(call.model().module, record.name, record.values, &record.outputs);
+  if (!status.ok()) return call.fail(status);
   record.ran = true;
   return call.code();
 }

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,20 +16,35 @@
 
 namespace taper {
 
-// An input: a copy of its elements, or where the caller keeps them; or a number.
+// A tensor of a copy of the elements, or where the caller keeps them.
+struct BoundTensor {
+  BoundTensor(const TensorInfo& info, const int32_t* given_sizes, void* elements) {
+    const size_t rank = info.sizes().size();
+    std::copy_n(given_sizes, rank, sizes);
+    std::copy_n(info.dim_order().data(), rank, dim_order);
+    tensor = Tensor(info.scalar_type(), rank, sizes, dim_order, strides, elements);
+  }
+  BoundTensor(const BoundTensor&) = delete;
+  BoundTensor& operator=(const BoundTensor&) = delete;
+
+  int32_t sizes[kMaxRank] = {};
+  uint8_t dim_order[kMaxRank] = {};
+  int32_t strides[kMaxRank] = {};
+  std::unique_ptr<uint64_t[]> words;  // The copy; 8 bytes each for the alignment.
+  Tensor tensor;
+};
+
+// An input: a tensor, or a number.
 struct HeldInput {
   bool set = false;
   EValue number;
-  void* elements = nullptr;
-  ScalarType dtype = ScalarType::kFloat;
-  std::vector<int32_t> sizes;
-  std::vector<uint8_t> dim_order;
-  std::unique_ptr<uint64_t[]> words;  // The copy; 8 bytes each for the alignment.
+  std::unique_ptr<BoundTensor> bound;
 };
 
 struct MethodRecord {
   std::string name;
   std::vector<HeldInput> inputs;
+  std::vector<EValue> values;   // The inputs as a run takes them.
   bool ran = false;             // The last run succeeded, and no input was set since.
   std::vector<EValue> outputs;  // The outputs of that run.
 };

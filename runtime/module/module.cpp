@@ -135,7 +135,7 @@ struct Module::State {
   Diagnostics diagnostics() { return {&State::note, this}; }
 
   // Makes sure that a failure has an error text, and returns it.
-  Status fail(Status status, const std::string& subject) {
+  Status fail(Status status, std::string_view subject) {
     if (!status.ok() && error_text.empty()) {
       note(this, Diagnostic{status, {}, subject, -1, -1});
     }
@@ -396,27 +396,34 @@ Method* Module::method(std::string_view name) {
 }
 
 Result<std::vector<EValue>> Module::execute(std::string_view name, Span<const EValue> inputs) {
-  return execute_by(
-      name, inputs, [](Method& method, void*) { return method.execute(); }, nullptr);
+  std::vector<EValue> outputs;
+  TAPER_TRY(execute(name, inputs, &outputs));
+  return outputs;
 }
 
-Result<std::vector<EValue>> Module::execute_by(std::string_view name, Span<const EValue> inputs,
-                                               Status (*run)(Method& method, void* context),
-                                               void* context) {
+Status Module::execute(std::string_view name, Span<const EValue> inputs,
+                       std::vector<EValue>* outputs) {
+  return execute_by(
+      name, inputs, [](Method& method, void*) { return method.execute(); }, nullptr, outputs);
+}
+
+Status Module::execute_by(std::string_view name, Span<const EValue> inputs,
+                          Status (*run)(Method& method, void* context), void* context,
+                          std::vector<EValue>* outputs) {
+  outputs->clear();
   TAPER_TRY(load_method(name));
   Method& method = *this->method(name);
-  return with_state(state_.get(), [&](State& state) -> Result<std::vector<EValue>> {
-    TAPER_TRY(state.fail(state.set_inputs(method, inputs), std::string(name)));
+  return with_state(state_.get(), [&](State& state) -> Status {
+    TAPER_TRY(state.fail(state.set_inputs(method, inputs), name));
     const Status status = run(method, context);
     if (!status.ok()) return state.describe_failure(method, status);
-    std::vector<EValue> outputs;
-    outputs.reserve(method.num_outputs());
+    outputs->reserve(method.num_outputs());
     for (size_t i = 0; i < method.num_outputs(); ++i) {
       Result<EValue> output = method.get_output(i);
       if (!output.ok()) return state.fail(output.status(), "output " + std::to_string(i));
-      outputs.push_back(*output);
+      outputs->push_back(*output);
     }
-    return outputs;
+    return {};
   });
 }
 

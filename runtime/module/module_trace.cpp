@@ -10,7 +10,9 @@ Result<std::vector<EValue>> Module::execute(std::string_view name, Span<const EV
   const auto run = [](Method& method, void* context) {
     return method.execute(*static_cast<EventTracer*>(context));
   };
-  return execute_by(name, inputs, run, &tracer);
+  std::vector<EValue> outputs;
+  TAPER_TRY(execute_by(name, inputs, run, &tracer, &outputs));
+  return outputs;
 }
 
 }  // namespace taper

@@ -87,14 +87,11 @@ Error hold_input(const TensorInfo& info, const taper_value& from, Holding how, H
     }
     if (from.bytes != 0) std::memcpy(words.get(), from.data, from.bytes);
   }
-  HeldInput held;  // `to` changes only if there is memory for all of it.
-  held.elements = how == Holding::kCopy ? words.get() : const_cast<void*>(from.data);
-  held.words = std::move(words);
-  held.dtype = info.scalar_type();
-  held.sizes.assign(from.sizes, from.sizes + from.rank);
-  held.dim_order.assign(info.dim_order().begin(), info.dim_order().end());
-  held.set = true;
-  *to = std::move(held);
+  void* const elements = how == Holding::kCopy ? words.get() : const_cast<void*>(from.data);
+  auto bound = std::make_unique<BoundTensor>(info, from.sizes, elements);
+  bound->words = std::move(words);
+  to->bound = std::move(bound);
+  to->set = true;
   return Error::kOk;
 }
 

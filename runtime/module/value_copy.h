@@ -25,20 +25,4 @@ Error hold_input(const TensorInfo& info, const taper_value& from, Holding how, H
 // Describes an output to the caller, who may read its elements in place.
 void show_value(const EValue& from, taper_value* to);
 
-// A tensor that views the elements of a held input for the duration of one run.
-class BoundInput {
- public:
-  explicit BoundInput(HeldInput& input)
-      : tensor_(input.dtype, input.sizes.size(), input.sizes.data(), input.dim_order.data(),
-                strides_, input.elements) {}
-  BoundInput(const BoundInput&) = delete;
-  BoundInput& operator=(const BoundInput&) = delete;
-
-  Tensor& tensor() { return tensor_; }
-
- private:
-  int32_t strides_[kMaxRank] = {};
-  Tensor tensor_;
-};
-
 }  // namespace taper

@@ -142,6 +142,9 @@ class Module {
                                       std::initializer_list<EValue> inputs) {
     return execute(method, Span<const EValue>(inputs.begin(), inputs.size()));
   }
+  // The same, with the outputs in `outputs`. Where these have been those of an execution before,
+  // nothing is taken from the heap but by a backend (taper/method.h).
+  Status execute(std::string_view method, Span<const EValue> inputs, std::vector<EValue>* outputs);
   // The same, but tells `tracer` of each instruction (taper/event_tracer.h).
   Result<std::vector<EValue>> execute(std::string_view method, Span<const EValue> inputs,
                                       EventTracer& tracer);
@@ -169,9 +172,9 @@ class Module {
   struct State;
 
   // Executes the method by `run`, which is given `context`.
-  Result<std::vector<EValue>> execute_by(std::string_view method, Span<const EValue> inputs,
-                                         Status (*run)(Method& method, void* context),
-                                         void* context);
+  Status execute_by(std::string_view method, Span<const EValue> inputs,
+                    Status (*run)(Method& method, void* context), void* context,
+                    std::vector<EValue>* outputs);
 
   std::unique_ptr<State> state_;
 };

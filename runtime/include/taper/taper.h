@@ -254,7 +254,8 @@ TAPER_API taper_code taper_bind_input(taper_model model, const char* method, siz
 // programs that were exported with --io=application can be bound.
 TAPER_API taper_code taper_bind_output(taper_model model, const char* method, size_t index,
                                        void* data, size_t bytes, taper_error* error);
-// Runs a method. Returns TAPER_INVALID_STATE if a tensor input was never set.
+// Runs a method. Returns TAPER_INVALID_STATE if a tensor input was never set. The first run loads
+// the method; later ones take nothing from the heap, but for what backends take where sizes change.
 TAPER_API taper_code taper_run(taper_model model, const char* method, taper_error* error);
 // Describes an output of the last run. Returns TAPER_INVALID_STATE if no run has succeeded.
 TAPER_API taper_code taper_get_output(taper_model model, const char* method, size_t index,
