@@ -1,15 +1,18 @@
 // Counts allocations through the sanitizer's hooks if there is one, else by replacing glibc's
-// malloc functions and operator new. On Windows only operator new is counted: malloc lies in a
+// functions of memory and operator new. On Windows only operator new is counted: malloc lies in a
 // library of the system. Under a sanitizer each thread counts its own: the sanitizer allocates as a
 // thread begins, which on a busy machine is any time after it was created.
 
 #include "test/support/heap_counter.h"
 
 #if !defined(_WIN32)
+#include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
 #endif
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -117,34 +120,60 @@ uint64_t heap_calls() {
 
 }  // namespace taper::test
 
+using taper::test::count;
+
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
 
 void* malloc(size_t bytes) {
-  taper::test::count(__builtin_return_address(0));
+  count(__builtin_return_address(0));
   return __libc_malloc(bytes);
 }
-void* calloc(size_t count, size_t bytes) {
-  taper::test::count(__builtin_return_address(0));
-  return __libc_calloc(count, bytes);
+void* calloc(size_t number, size_t bytes) {
+  count(__builtin_return_address(0));
+  return __libc_calloc(number, bytes);
 }
 void* realloc(void* memory, size_t bytes) {
-  taper::test::count(__builtin_return_address(0));
+  count(__builtin_return_address(0));
   return __libc_realloc(memory, bytes);
+}
+void* memalign(size_t alignment, size_t bytes) {
+  count(__builtin_return_address(0));
+  return __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  count(__builtin_return_address(0));
+  return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** memory, size_t alignment, size_t bytes) {
+  count(__builtin_return_address(0));
+  void* const made = __libc_memalign(alignment, bytes);
+  if (made == nullptr) return ENOMEM;
+  *memory = made;
+  return 0;
+}
+
+void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) noexcept {
+  count(__builtin_return_address(0));
+  // With 64 bits of offset where a long has 32, this function is mmap64.
+  constexpr const char* kName = sizeof(off_t) > sizeof(long) ? "mmap64" : "mmap";
+  static const auto real = reinterpret_cast<decltype(&mmap)>(::dlsym(RTLD_NEXT, kName));
+  return real(address, size, protection, flags, file, offset);
 }
 }
 
 // delete calls free().
 void* operator new(size_t bytes) {
-  taper::test::count(__builtin_return_address(0));
+  count(__builtin_return_address(0));
   void* memory = __libc_malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void* operator new[](size_t bytes) {
-  taper::test::count(__builtin_return_address(0));
+  count(__builtin_return_address(0));
   void* memory = __libc_malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

@@ -1,6 +1,7 @@
-// Counts the heap allocations that this program makes: malloc, calloc, realloc and operator new,
-// including those by C++ containers. Those of libraries that it opens at run time, such as a GPU's
-// driver, are not counted, except under AddressSanitizer and ThreadSanitizer.
+// Counts what a test program takes from the heap and from the system: malloc, calloc, realloc,
+// posix_memalign, memalign, aligned_alloc, operator new and mmap, including calls by C++
+// containers. Those of libraries that it opens at run time, such as a GPU's driver, are not
+// counted, except under AddressSanitizer and ThreadSanitizer.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 namespace taper::test {
 
 // The number of allocations so far, by all threads; under AddressSanitizer and ThreadSanitizer, by
-// the calling thread. The first call starts the counting.
+// the calling thread and without mmap. The first call starts the counting.
 uint64_t heap_calls();
 
 }  // namespace taper::test

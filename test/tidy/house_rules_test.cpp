@@ -198,13 +198,12 @@ TEST(HouseRules, TheDeviceHalfKeepsQuiet) {
   }
 }
 
-// What differs on Windows is in files made for it, and at few more places. The libraries of backends
-// have differences of their own.
+// What differs on Windows is in files made for it, and at few more places. The libraries of
+// backends have differences of their own.
 TEST(HouseRules, FewFilesKnowWindows) {
   const std::string knowing[] = {
-      "runtime/include/taper/taper.h",
-      "test/support/heap_counter.cpp",
-      "tools/system_posix.cpp",
+      "runtime/include/taper/taper.h", "test/support/heap_counter.cpp",
+      "test/support/lock_counter.cpp", "tools/system_posix.cpp",
       "tools/system_windows.cpp",
   };
   for (const File& file : all_files()) {

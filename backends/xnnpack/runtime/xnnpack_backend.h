@@ -8,8 +8,10 @@
 //
 // Threads: as documented at BackendInterface. Handles share only the thread pool, which serves one
 // of them at a time, and their workspace if XnnpackOptions says so; backend objects share no lock.
-// Memory: init() allocates what XNNPACK needs from the heap; execute() allocates nothing, unless
-// XNNPACK needs more than before because an input has grown.
+// Memory: init() allocates what XNNPACK needs from the heap, for the declared sizes; execute()
+// allocates nothing, unless the inputs have other sizes than in the execution before: XNNPACK may
+// then plan its memory anew. Locks: execute() takes that of the workspace if delegates share one,
+// and with several threads that of their pool.
 
 #pragma once
 

@@ -122,7 +122,9 @@ class Method {
   // value; kInvalidArgument if `i` or `bytes` does not fit; kInvalidType if it is not a tensor.
   Status set_output_data(size_t i, void* data, size_t bytes);
 
-  // Runs the method once. It never allocates, locks, logs or makes system calls (backends may).
+  // Runs the method once. It never allocates, locks, logs or makes system calls, but for two: the
+  // ThreadPool may, and a backend may allocate where sizes are not those of the last execution, and
+  // do whatever its device takes.
   //
   // Returns kInvalidState     an input was never set, or an output that is not planned has no
   // memory
