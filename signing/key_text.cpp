@@ -12,29 +12,28 @@ namespace {
 constexpr size_t kKeyBytes = 32;
 constexpr size_t kMostPrefix = 16;
 
-// DER of everything in front of the key.
+// The lines around the base64, and DER of everything in front of the key.
 struct Kind {
-  const char* name;
+  std::string_view begin, end;
   uint8_t prefix[kMostPrefix];
   size_t prefix_bytes;
 };
-constexpr Kind kPublic = {
-    "PUBLIC KEY", {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00}, 12};
-constexpr Kind kPrivate = {"PRIVATE KEY",
+constexpr Kind kPublic = {"-----BEGIN PUBLIC KEY-----",
+                          "-----END PUBLIC KEY-----",
+                          {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00},
+                          12};
+constexpr Kind kPrivate = {"-----BEGIN PRIVATE KEY-----",
+                           "-----END PRIVATE KEY-----",
                            {0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70,
                             0x04, 0x22, 0x04, 0x20},
                            16};
 
-std::string line(const char* word, const Kind& kind) {
-  return std::string("-----") + word + " " + kind.name + "-----";
-}
-
-// Finds the key in the text. Returns false if the text is of another kind.
+// Finds the key in the text. Returns false if the text is of another kind. Needs no memory, since
+// functions of C call it.
 bool decode(std::string_view pem, const Kind& kind, uint8_t (&key)[kKeyBytes]) {
-  const std::string begin = line("BEGIN", kind), end = line("END", kind);
-  const size_t from = pem.find(begin), to = pem.find(end);
-  if (from == pem.npos || to == pem.npos || to < from + begin.size()) return false;
-  const std::string_view text = pem.substr(from + begin.size(), to - from - begin.size());
+  const size_t from = pem.find(kind.begin), to = pem.find(kind.end);
+  if (from == pem.npos || to == pem.npos || to < from + kind.begin.size()) return false;
+  const std::string_view text = pem.substr(from + kind.begin.size(), to - from - kind.begin.size());
   uint8_t bytes[kMostPrefix + kKeyBytes];
   size_t length = 0;
   const bool is_right = sodium_base642bin(bytes, sizeof(bytes), text.data(), text.size(), " \t\r\n",
@@ -54,7 +53,7 @@ std::string encode(const Kind& kind, const uint8_t (&key)[kKeyBytes]) {
   char text[sodium_base64_ENCODED_LEN(sizeof(bytes), sodium_base64_VARIANT_ORIGINAL)];
   sodium_bin2base64(text, sizeof(text), bytes, length, sodium_base64_VARIANT_ORIGINAL);
   sodium_memzero(bytes, sizeof(bytes));
-  return line("BEGIN", kind) + "\n" + text + "\n" + line("END", kind) + "\n";
+  return std::string(kind.begin) + "\n" + text + "\n" + std::string(kind.end) + "\n";
 }
 
 }  // namespace

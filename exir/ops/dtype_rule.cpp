@@ -95,6 +95,7 @@ DtypeRule::Word DtypeRule::word(std::string_view text) {
 
 DtypeRule::DtypeRule(std::string_view text) {
   std::istringstream words{std::string(text)};
+  words.exceptions(std::ios::badbit);  // Without memory for a word the text has not ended.
   std::string each;
   bool after_arrow = false;
   while (words >> each) {

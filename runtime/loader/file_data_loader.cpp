@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kAlignment = 64;
 
 Status read_all(FILE* file, void** memory, Span<const uint8_t>* bytes) {
+  std::setvbuf(file, nullptr, _IONBF, 0);  // All goes to its place in one piece.
   const int64_t end = internal::size_of(file);
   TAPER_REQUIRE(end >= 0 && std::fseek(file, 0, SEEK_SET) == 0, Error::kAccessFailed,
                 "the file cannot be read");
@@ -39,6 +40,8 @@ Result<FileDataLoader> FileDataLoader::open(const char* path) {
   errno = 0;
   FILE* file = internal::open_to_read(path);
   TAPER_REQUIRE(file != nullptr || errno != ENOENT, Error::kNotFound, "there is no such file");
+  TAPER_REQUIRE(file != nullptr || errno != ENOMEM, Error::kMemoryAllocationFailed,
+                "there is no memory to open the file");
   TAPER_REQUIRE(file != nullptr, Error::kAccessFailed, "the file cannot be opened");
   void* memory = nullptr;
   Span<const uint8_t> bytes;

@@ -83,6 +83,7 @@ int batch_command(int argc, char** argv) {
   if (path == "-") return run_lines(std::cin, "stdin") == 0 ? 0 : 1;
   if (system::kind_of(path) != system::FileKind::kOther) {
     std::istringstream lines(read_file(path));
+    lines.exceptions(std::ios::badbit);  // Without memory for a line the file has not ended.
     return run_lines(lines, path) == 0 ? 0 : 1;
   }
   std::ifstream pipe(system::as_path(path));

@@ -63,7 +63,7 @@ Status write_packed_file(const char* path, const PackedContent& content) {
   const size_t count = content.entries.size();
   const std::unique_ptr<uint8_t[]> tables(new (std::nothrow) uint8_t[size]());
   const std::unique_ptr<FilePart[]> parts(new (std::nothrow) FilePart[count + 1]);
-  TAPER_REQUIRE(tables != nullptr && parts != nullptr, Error::kAccessFailed,
+  TAPER_REQUIRE(tables != nullptr && parts != nullptr, Error::kMemoryAllocationFailed,
                 "there is no memory for it");
   write_tables(content, end, tables.get());
   parts[0] = {0, {tables.get(), size}};
