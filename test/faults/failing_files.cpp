@@ -1,11 +1,13 @@
-// Replaces the functions with which glibc's users open, read, write, map and rename files. Those of
-// the program and of the C++ library come here; those of glibc itself (fread's own reads) do not.
+// Replaces the functions with which glibc's users open, read, write, map and rename files, make
+// folders and ask about both. Those of the program and of the C++ library come here; those of glibc
+// itself (fread's own reads) do not.
 
 #include "test/faults/failing_files.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -163,6 +165,34 @@ int rename(const char* from, const char* to) noexcept {
   if (is_refused(from, ENOSPC, &result, -1)) return result;
   static const auto real = next<int (*)(const char*, const char*)>("rename");
   return real(from, to);
+}
+
+int mkdir(const char* path, mode_t mode) noexcept {
+  int result = -1;
+  if (is_refused(path, ENOSPC, &result, -1)) return result;
+  static const auto real = next<int (*)(const char*, mode_t)>("mkdir");
+  return real(path, mode);
+}
+
+int stat(const char* path, struct stat* info) noexcept {
+  int result = -1;
+  if (is_refused(path, EIO, &result, -1)) return result;
+  static const auto real = next<int (*)(const char*, struct stat*)>("stat");
+  return real(path, info);
+}
+
+int lstat(const char* path, struct stat* info) noexcept {
+  int result = -1;
+  if (is_refused(path, EIO, &result, -1)) return result;
+  static const auto real = next<int (*)(const char*, struct stat*)>("lstat");
+  return real(path, info);
+}
+
+int fstat(int file, struct stat* info) noexcept {
+  int result = -1;
+  if (is_refused(file, EIO, &result, -1)) return result;
+  static const auto real = next<int (*)(int, struct stat*)>("fstat");
+  return real(file, info);
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) noexcept {

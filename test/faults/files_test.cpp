@@ -1,8 +1,8 @@
-// Every read, write, mapping and renaming of a command's files goes wrong once: it fails, is
-// interrupted, moves one byte only, or finds that the file has ended. The command must do all the
-// same what it does otherwise, or end in one error that names a file; either way an output file is
-// the whole new one or still the old one, and nothing else is left behind. No command of taper that
-// uses files is left out.
+// Every read, write, mapping and renaming of a command's files, every folder that it makes and
+// every question about a file goes wrong once: it fails, is interrupted, moves one byte only, or
+// finds that the file has ended. The command must do all the same what it does otherwise, or end in
+// one error that names a file; either way an output file is the whole new one or still the old one,
+// and nothing else is left behind. No command of taper that uses files is left out.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -18,6 +18,7 @@
 #include "backends/devices.h"
 #include "exir/frontend/json.h"
 #include "exir/ir/failure.h"
+#include "signing/signature.h"
 #include "taper/etdump.h"
 #include "test/faults/failing_files.h"
 #include "test/support/scratch_folder.h"
@@ -35,8 +36,9 @@ struct Command {
   std::string name;
   std::vector<std::string> words;    // "@" stands for the folder.
   std::vector<std::string> outputs;  // Files below the folder.
-  bool times = false;  // Outputs tell how long something took: their bytes are never the same.
+  bool varies = false;  // Outputs tell of times, or are keys: their bytes are never the same.
   std::vector<std::string> caches = {};  // Files that save time: it succeeds without, too.
+  bool is_new = false;                   // There were no such outputs before.
 };
 
 void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
@@ -54,8 +56,10 @@ std::string placed(const std::string& text, const std::string& folder) {
   return out;
 }
 
-// Whether a file that tells times is one from its first to its last byte.
+// Whether a file whose bytes vary is one from its first to its last byte.
 bool is_whole(const std::string& name, const std::string& bytes) {
+  if (name.ends_with(".pub.pem")) return read_public_key(bytes).ok();
+  if (name.ends_with(".pem")) return read_signing_key(bytes).ok();
   const exir::Blob blob = {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, nullptr};
   if (name.ends_with(".etdp")) return read_etdump({blob.bytes.data(), blob.bytes.size()}).ok();
   try {
@@ -133,6 +137,7 @@ class FailingFiles : public testing::TestWithParam<Command> {
                       placed("quantize @/model.pt2 -o @/new.pt2 --weights int8\n"
                              "run @/model.pte -w @/model.ptd -i @/in0.npy -o @/out\n",
                              folder_));
+    if (GetParam().is_new) return;
     for (const std::string& name : written()) tools::write_file(folder_ + "/" + name, kOld);
   }
 
@@ -146,7 +151,7 @@ class FailingFiles : public testing::TestWithParam<Command> {
   static bool may_be_old(const std::string& name, const std::string& bytes, int code) {
     const std::vector<std::string>& caches = GetParam().caches;
     const bool is_cache = std::find(caches.begin(), caches.end(), name) != caches.end();
-    return (code != 0 || is_cache) && bytes == kOld;
+    return (code != 0 || is_cache) && bytes == (GetParam().is_new ? "" : kOld);
   }
 
   // What commands read.
@@ -162,7 +167,12 @@ class FailingFiles : public testing::TestWithParam<Command> {
       const Ended exported = run_as_it_is({"export", model + ".pt2", "-o", model + ".pte",
                                            "--external-weights", model + ".ptd", "--debug-info"});
       EXPECT_EQ(exported.code, 0) << exported.errors;
-      EXPECT_EQ(run_as_it_is({"sign", "--new-key", folder / "key.pem"}).code, 0);
+      const std::string key = folder / "key.pem";
+      EXPECT_EQ(run_as_it_is({"sign", "--new-key", key}).code, 0);
+      for (const std::string end : {".pte", ".ptd"}) {
+        const std::string signed_file = folder / "signed" + end;
+        EXPECT_EQ(run_as_it_is({"sign", model + end, "--key", key, "-o", signed_file}).code, 0);
+      }
       EXPECT_EQ(run_as_it_is({"profile", model + ".pte", "-w", model + ".ptd", "-n", "1",
                               "--etdump", model + ".etdp"})
                     .code,
@@ -182,16 +192,20 @@ class FailingFiles : public testing::TestWithParam<Command> {
   // there, and the failure names a file.
   void expect_each_to_be_whole(const Files& before, const Files& expected, const Ended& ended) {
     Files after = files_of(folder_);
+    size_t made = 0;
     for (const std::string& name : written()) {
       const std::string bytes = after[name];
-      const bool is_new = GetParam().times ? is_whole(name, bytes) : bytes == expected.at(name);
-      EXPECT_TRUE(is_new || may_be_old(name, bytes, ended.code))
+      const bool is_made = GetParam().varies ? is_whole(name, bytes) : bytes == expected.at(name);
+      EXPECT_TRUE(is_made || may_be_old(name, bytes, ended.code))
           << name << " has " << bytes.size() << " bytes, the whole one "
           << expected.at(name).size();
-      after[name] = before.at(name);
+      made += is_made ? 1 : 0;
+      after.erase(name);
     }
+    const bool are_keys = GetParam().is_new && GetParam().varies;
+    EXPECT_TRUE(!are_keys || made == 0 || made == 2) << "a key is left without the other one";
     for (const auto& [name, bytes] : after) {
-      EXPECT_TRUE(before.count(name) != 0 || expected.count(name) != 0) << name << " is left";
+      EXPECT_EQ(before.count(name), 1u) << name << " is left";
     }
     if (ended.code == 0) return;
     EXPECT_EQ(ended.code, 1) << ended.errors;
@@ -207,7 +221,9 @@ class FailingFiles : public testing::TestWithParam<Command> {
     ASSERT_EQ(clean.code, 0) << clean.errors;
     const Files expected = files_of(folder_);
     for (const std::string& name : written()) {
-      ASSERT_TRUE(GetParam().times ? is_whole(name, expected.at(name)) : expected.at(name) != kOld);
+      ASSERT_EQ(expected.count(name), 1u) << name;
+      const std::string& bytes = expected.at(name);
+      ASSERT_TRUE(GetParam().varies ? is_whole(name, bytes) : bytes != kOld) << name;
     }
     for (uint64_t n = 1; n <= clean.calls; ++n) {
       SCOPED_TRACE("call " + std::to_string(n) + " of " + std::to_string(clean.calls));
@@ -263,7 +279,31 @@ std::vector<Command> commands() {
        true},
       {"trace_of_etdump", {"trace", "@/model.etdp", "-o", "@/new.json"}, {"new.json"}},
       {"batch", {"batch", "@/lines.txt"}, {"new.pt2", "out/out0.npy"}},
-      {"sign", {"sign", pte, "--key", "@/key.pem", "-o", "@/signed.pte"}, {"signed.pte"}},
+      {"sign", {"sign", pte, "--key", "@/key.pem", "-o", "@/new.pte"}, {"new.pte"}},
+      {"sign_new_key",
+       {"sign", "--new-key", "@/new.pem"},
+       {"new.pem", "new.pub.pem"},
+       true,
+       {},
+       true},
+      {"run_of_signed",
+       {"run", "@/signed.pte", "-w", "@/signed.ptd", "-i", in, "-o", "@/new", "--key",
+        "@/key.pub.pem"},
+       {"new/out0.npy"},
+       false,
+       {},
+       true},
+      {"verify_of_signed",
+       {"verify", "@/signed.pte", "-w", "@/signed.ptd", "-i", in, "-e", "@/out0.npy", "--key",
+        "@/key.pub.pem"},
+       {}},
+      {"export_as_c",
+       {"export", pt2, "-o", "@/c", "--format=c"},
+       {"c/CMakeLists.txt", "c/kernels.cpp", "c/model.cpp", "c/model.h", "c/program.cpp",
+        "c/sources.txt"},
+       false,
+       {},
+       true},
   };
   for (const DeviceDescriptor* device : backend_devices()) {
     const std::string name = device->identity.name;

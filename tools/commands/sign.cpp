@@ -66,8 +66,15 @@ int make_key(const std::string& path) {
   if (std::filesystem::exists(system::as_path(open_path))) {
     throw InputError("cannot make the key '" + open_path + "': File exists");
   }
+  OutputFiles files;
+  files.add(open_path, to_pem(key->public_key));
   write_secret(path, to_pem(*key));
-  write_file(open_path, to_pem(key->public_key));
+  try {
+    files.commit();
+  } catch (const InputError&) {
+    system::remove_file(path);  // A key is worth nothing without the other one.
+    throw;
+  }
   std::printf("%s: the private key, for taper sign; keep it secret\n%s: the public key %s\n",
               path.c_str(), open_path.c_str(), hex(key->public_key).c_str());
   return 0;
