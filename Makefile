@@ -11,7 +11,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test wheel asan tsan coverage bench bench-peers bench-breadth figures size amalgamation fuzz libfuzzer format lint models clean
+.PHONY: help demo build test wheel asan tsan coverage bench bench-peers bench-breadth figures size amalgamation fuzz faults libfuzzer format lint models clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -67,6 +67,10 @@ amalgamation: ## write the runtime as taper_runtime.h and taper_runtime.cpp into
 fuzz: ## run mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
 	@$(BUILD) asan taper_fuzz
 	@scripts/fuzz.sh build/asan $${RUNS:-200000}
+
+faults: ## let every allocation fail once, of all scenarios of test/faults; FILTER='*OfTheCompiler*'
+	@$(BUILD) release test_faults_test
+	@scripts/faults.sh build/release $(if $(FILTER),'$(FILTER)')
 
 libfuzzer: ## a coverage-guided fuzz target, built with clang; KIND=pte, SECONDS=n (600)
 	@scripts/deps.sh clang
