@@ -20,7 +20,8 @@ if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ":!$campaigns")" ]; then
 fi
 cmake --build "$build" --target test_faults_test >/dev/null
 commit=$(git rev-parse --short=10 HEAD)
-work=$build/faults
+work=$(mktemp)
+trap 'rm -f "$work"' EXIT
 status=0
 TAPER_FAULTS=all "$build/bin/test_faults_test" --gtest_brief=1 "--gtest_filter=$filter" >"$work" 2>&1 ||
   status=1
