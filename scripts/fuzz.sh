@@ -13,7 +13,8 @@
 # and of arrays (.npy, .npz) and of signed files with their keys are read. A tenth as many as of .pt2 are
 # quantised.
 # If the build has Vulkan, ten times as many damaged payloads of it are planned, without a GPU, for the
-# limits of many devices; and a two-hundredth as many run on lavapipe, which compiles their shaders.
+# limits of many devices; and a two-hundredth as many run on lavapipe, which compiles their shaders. Where
+# either is missing, that is said, and is an error with CI=true.
 #
 # Mutant N is the same file in every run of one commit, so a run can be repeated; a failure prints
 # the number of its mutant.
@@ -78,7 +79,14 @@ for kind in npy npz signed; do fuzz "$kind" $((pte / 10)) --kind "$kind"; done
 fuzz bpte "$pte" --kind bpte
 fuzz etdp "$pte" --kind etdp
 
-[ -n "$vulkan" ] || exit 0
+# without WHAT: says that the rest cannot run.
+without() {
+  echo "fuzz.sh: not run, because there is no $1" >&2
+  [ "${CI:-}" != true ] || exit 1
+  exit 0
+}
+
+[ -n "$vulkan" ] || without "Vulkan in $build: damaged payloads of it"
 rounds=$((pte * 10))
 if said=$(TAPER_ROUNDS=$rounds "$build/bin/$vulkan" --gtest_filter='DamagedPayloads.*'); then
   result=$(echo "$said" | grep damaged)
@@ -89,11 +97,10 @@ else
   note vulkan_plans 0 "$rounds" "stopped by a finding"
   exit 1
 fi
-if ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then
-  seeds=""
-  for name in encoder sizes image positions; do
-    seeds="$seeds --seed test/compat/data/vulkan_$name.pte"
-  done
-  export TAPER_VULKAN_DEVICE=llvmpipe
-  fuzz pte_on_lavapipe $((pte / 200)) --kind pte $seeds
-fi
+ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1 || without "lavapipe: programs for it"
+seeds=""
+for name in encoder sizes image positions; do
+  seeds="$seeds --seed test/compat/data/vulkan_$name.pte"
+done
+export TAPER_VULKAN_DEVICE=llvmpipe
+fuzz pte_on_lavapipe $((pte / 200)) --kind pte $seeds

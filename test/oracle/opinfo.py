@@ -425,10 +425,13 @@ def main():
             with open(options.report + ".peers", "w") as file:
                 for r, verdict, text in judged:
                     file.write(f"{verdict}\t{r.key()}\t{' '.join(text.split())}\n")
+    nothing = not any(r.verdict == OK for r in results)
+    if nothing:
+        print("failed: no case was compared, or none was equal")
     failed = len(surprises) + len(stale) + broken
     print(f"{len(results)} cases in {time.time() - start:.0f} s; "
           f"{failed} unexpected, {len(bad) - len(surprises)} known failures")
-    return 1 if failed else 0
+    return 1 if failed or nothing else 0
 
 
 if __name__ == "__main__":

@@ -260,7 +260,9 @@ def main():
                 break
     total = ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
     print(f"{sum(counts.values())} random programs in {time.time() - start:.0f} s: {total}")
-    return 1 if failures else 0
+    if not counts["ok"]:
+        print("failed: no program was compared, or none was equal")
+    return 1 if failures or not counts["ok"] else 0
 
 
 if __name__ == "__main__":

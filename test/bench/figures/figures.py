@@ -1,7 +1,8 @@
 """Measures what the README and the documents state, and writes it there: `make figures`.
 
     figures.py [--only export,run]   measures those tables, or all of them (it takes hours)
-    figures.py --check               measures nothing; says which tables are older than their code
+    figures.py --check               measures nothing; says which tables are older than their code, and
+                                     fails if one that repeats another document's figures differs
     figures.py --list                the tables, how long each takes, and the commands of documents
 
 A table of a document stands between two marks, and below it what it was measured with:
@@ -76,15 +77,19 @@ def age(text, sources):
 
 
 def check():
+    """Returns 1 if a table that repeats figures has others than their document, else 0."""
+    status = 0
     for table in TABLES:
         if table.derived:
             same = part_of(table).split() == "\n".join(table.measure()).split()
             now = "agrees with" if same else "DIFFERS from"
             print(f"{table.document}, {table.name}: {now} {table.derived}")
+            status = status if same else 1
         else:
             print(f"{table.document}, {table.name}: {age(part_of(table), table.sources)}")
     for document in DOCUMENTS:
         print(f"{document.name}: {age(read(document.name), document.sources)}")
+    return status
 
 
 def listing():
@@ -126,8 +131,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="only list them")
     options = parser.parse_args()
     if options.check:
-        check()
-    elif options.list:
+        return check()
+    if options.list:
         listing()
     else:
         measure([name for name in options.only.split(",") if name])
