@@ -51,11 +51,14 @@ mkdir -p "$out/classes" "$out/jar" "$out/aar"
 javac --release 8 -Xlint:all -Xlint:-options -Werror -d "$out/classes" "$source"/dev/taper/*.java
 libraries "$build" "$out/jar/native/linux-$(uname -m)" strip
 version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+licenses() { cmake --install "$1" --component licenses --prefix "$2" >/dev/null; }
 pom() { cp "$build/bindings/java/$1.pom" "$out/$1-$version.pom"; }
 
 # --- The jar.
 cp -r "$out/classes/." "$out/jar"
-cmake --install "$build" --component java --prefix "$out/jar/META-INF" >/dev/null  # The licences.
+licenses "$build" "$out/jar/META-INF"
+scripts/check_licenses.sh "$out/jar/META-INF/licenses/taper.spdx" "$out/jar/META-INF/licenses" \
+  flatbuffers gcc-runtime
 jar cf "$out/taper-runtime-$version.jar" -C "$out/jar" .
 pom taper-runtime
 echo "java.sh: taper-runtime-$version.jar: $(wc -c <"$out/taper-runtime-$version.jar") bytes"
@@ -82,11 +85,14 @@ if [ -n "${ANDROID_NDK:-}" ]; then
     mkdir -p "$libs"
     cp "$aar/jni/$abi/libtaper.so" "$libs"
     echo "{\"abi\": \"$abi\", \"api\": 24, \"ndk\": 0, \"stl\": \"none\"}" >"$libs/abi.json"
+    rm -rf "$aar/licenses"
+    licenses "build/android-$abi" "$aar"
   done
 else
   echo "java.sh: ANDROID_NDK is not set, so the AAR has no libraries"
 fi
 jar cfM "$out/taper-android-$version.aar" -C "$aar" .
+scripts/check_licenses.sh "$aar/licenses/taper.spdx" "$aar/licenses" flatbuffers
 pom taper-android
 [ "$what" = all ] || exit 0
 

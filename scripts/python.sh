@@ -74,6 +74,10 @@ build() {
     ls build/wheel/*.whl
   )
   python3 -m zipfile -e "$1"/build/wheel/*.whl "$out/inside"
+  compilers=gcc-runtime
+  [ "$platform" != win_amd64 ] || compilers="gcc-runtime mingw-w64-runtime"
+  scripts/check_licenses.sh "$out/inside/taper/licenses/taper.spdx" "$out/inside/taper/licenses" \
+    flatbuffers zlib simdjson cxxopts $compilers
   case "$platform" in
     manylinux_2_*)
       old_enough

@@ -53,6 +53,9 @@ for relaxed in OFF ON; do
   build_modules "$folder" taper_web_modules "-DTAPER_WEB_RELAXED=$relaxed"
   cmake --install "$folder" --component web --prefix "$out/package" >/dev/null
 done
+cmake --install build/wasm --component licenses --prefix "$out/package" >/dev/null
+scripts/check_licenses.sh "$out/package/licenses/taper.spdx" "$out/package/licenses" \
+  flatbuffers wasi-libc libcxx
 version=$(sed -n 's/.*"version": "\(.*\)".*/\1/p' "$out/package/package.json")
 tar -C "$out" -czf "$out/taper-runtime-$version.tgz" package
 mkdir "$out/example"

@@ -37,6 +37,10 @@ cmake --build "$windows" -j "${JOBS:-$(nproc)}" --target $programs $tests taper_
   fail "the build failed"
 }
 
+cmake --install "$windows" --component licenses --prefix "$out/installed" >/dev/null
+scripts/check_licenses.sh "$out/installed/licenses/taper.spdx" "$out/installed/licenses" \
+  flatbuffers gcc-runtime mingw-w64-runtime
+
 # --- wine, with a registry of its own and a server that stays until the end.
 export WINEPREFIX="$windows/wine" WINEDEBUG=-all
 wine=/usr/lib/wine/wine64

@@ -49,3 +49,5 @@ for preset in ios ios-simulator macos; do
   set -- "$@" -library "$out/$preset/libtaper.a" -headers "$out/headers"
 done
 xcodebuild -create-xcframework "$@" -output "$framework"
+cmake --install build/ios --component licenses --prefix "$framework" >"$out/licenses.log"
+scripts/check_licenses.sh "$framework/licenses/taper.spdx" "$framework/licenses" flatbuffers
