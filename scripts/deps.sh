@@ -5,7 +5,7 @@
 #   scripts/deps.sh          what is needed to build and test
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
-#   scripts/deps.sh wheel    also Python's headers and pip, for the Python package
+#   scripts/deps.sh wheel    also Debian's Python with headers and pip, for the Python package
 #   scripts/deps.sh firmware also a compiler for Cortex-M, and qemu to run its programs
 #   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Python package from a clean clone of HEAD, and tests the installed wheel: with Python
-# alone, in every version that is found here, with NumPy, and with PyTorch.
+# alone, in every version that is found here, with NumPy, and with PyTorch. It says which versions these
+# are; with CI=true Debian's, which deps.sh installs, must be one of them.
 #
 #   scripts/python.sh            all of that
 #   scripts/python.sh --wheel    only builds build/wheel/*.whl, from this folder
@@ -127,7 +128,7 @@ sanitized() {
   libraries="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libstdc++.so)"
   (cd bindings/python/tests && LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0 \
     PYTHONPATH=$out/site TAPER_TESTS_UNDER_ASAN=1 \
-    python3 -m unittest -q test_runtime test_compiler test_tools)
+    python3 run.py -q test_runtime test_compiler test_tools)
 }
 
 if [ "${1:-}" = --asan ]; then
@@ -158,9 +159,9 @@ exec qemu-aarch64 -L /usr/aarch64-linux-gnu \\
 END
   chmod +x "$out/python"
   (cd "$tests" && PYTHONPATH=$out/inside TAPER_TESTS_UNDER_QEMU=1 "$out/python" -c "
-import sys, unittest
+import run, sys
 sys.executable = '$out/python'
-unittest.main(None, argv=['', '-q', 'test_runtime', 'test_compiler'])")
+sys.exit(run.main(['-q', 'test_runtime', 'test_compiler']))")
 }
 
 # under_wine: tests the wheel for Windows with a Python of its own. It writes into a pipe: a file is
@@ -172,7 +173,7 @@ under_wine() {
   {
     cd "$tests"
     true | PYTHONPATH="Z:$out/inside;Z:$tests" /usr/lib/wine/wine64 "$python/python.exe" \
-      -m unittest -q test_runtime test_compiler test_tools 2>&1 && touch "$out/passed"
+      run.py -q test_runtime test_compiler test_tools 2>&1 && touch "$out/passed"
   } | cat
   [ -e "$out/passed" ]
 }
@@ -200,8 +201,7 @@ interpreter() {
 alone() {
   "$1" -m venv "$2"
   "$2/bin/pip" install --quiet --disable-pip-version-check --no-index "$wheel"
-  (cd "$tests" && "$2/bin/python" -m unittest -q test_runtime test_compiler \
-    test_stubs test_tools)
+  (cd "$tests" && "$2/bin/python" run.py -q test_runtime test_compiler test_stubs test_tools)
   "$2/bin/taper" --help >/dev/null
 }
 
@@ -216,14 +216,22 @@ for version in 3.10 3.11 3.12 3.13 3.14; do
     missing="$missing $version"
   fi
 done
-[ -z "$missing" ] || echo "python.sh: not tested, since not found here: Python$missing" >&2
+echo "python.sh: tested with Python alone:${found:- none}; not found here:${missing:- none}"
 [ -n "$found" ] || exit 1
+if [ "${CI:-}" = true ]; then  # Debian's is what deps.sh installs.
+  debian=$(/usr/bin/python3 -c "import sys; print('%d.%d' % sys.version_info[:2])")
+  case "$found " in *" $debian "*) ;; *)
+    echo "python.sh: not tested with Debian's Python $debian" >&2
+    exit 1
+    ;;
+  esac
+fi
 
 venv=$out/venv-${found##* }
 pip="$venv/bin/pip install --quiet --disable-pip-version-check"
 echo "python.sh: with NumPy"
 $pip numpy
-(cd "$tests" && TAPER_TESTS_NEED=numpy "$venv/bin/python" -m unittest -q)
+(cd "$tests" && TAPER_TESTS_NEED=numpy "$venv/bin/python" run.py -q)
 
 echo "python.sh: with PyTorch"
 if ! python=$(scripts/venv.sh); then
@@ -234,4 +242,4 @@ fi
 # Beside the packages of that environment, which it must not change.
 $pip --target "$out/site" --no-deps --no-index "$wheel"
 (cd "$tests" && PYTHONPATH=$out/site TAPER_TESTS_NEED="numpy torch executorch sklearn" \
-  "$python" -m unittest -q)
+  "$python" run.py -q)
