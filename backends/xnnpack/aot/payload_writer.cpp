@@ -3,6 +3,7 @@
 #include "backends/xnnpack/aot/payload_writer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -399,7 +400,7 @@ exir::TensorData as_halves(const exir::TensorData& floats) {
   if (floats.bytes <= kSmall) return {};
   const bool fits = for_each_half(floats, [](float number, portable::Half half) {
     const float again = portable::half_to_float(half);
-    return std::memcmp(&number, &again, sizeof(number)) == 0;
+    return std::bit_cast<uint32_t>(number) == std::bit_cast<uint32_t>(again);
   });
   if (!fits) return {};
   std::vector<uint8_t> bytes;

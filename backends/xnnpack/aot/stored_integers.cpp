@@ -4,6 +4,7 @@
 
 #include "backends/xnnpack/aot/stored_integers.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -21,7 +22,7 @@ float zero_point_of(const Scales& scales, size_t item) {
   return scales.zero_points.empty() ? 0 : scales.zero_points[item];
 }
 
-bool are_same(float a, float b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+bool are_same(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 
 // The integer of type T that gives an element, as a byte.
 template <typename T>

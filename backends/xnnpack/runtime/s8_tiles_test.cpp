@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): XNNPACK's names.
 extern "C" {
 // XNNPACK's declarations.
 union xnn_qs8_qc8w_conv_minmax_params {
@@ -77,6 +78,7 @@ void taper_qs8_vadd__avx512skx(size_t, const int8_t*, const int8_t*, int8_t*,
 void taper_qs8_vmul__avx512skx(size_t, const int8_t*, const int8_t*, int8_t*,
                                const xnn_qs8_mul_minmax_params*);
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace taper::xnnpack {
 namespace {

@@ -86,6 +86,7 @@ bool BfloatStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
 
 int64_t BfloatStage::block_rows(const Layer& layer) {
   const int64_t row_bytes = optimized::whole_terms(layer.terms) * 2;
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): is_better() takes no layer without terms.
   return std::clamp(kBlockBytes / row_bytes / kBfloatRows * kBfloatRows, kLeastRows, kMostRows);
 }
 

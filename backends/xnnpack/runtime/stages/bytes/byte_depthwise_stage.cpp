@@ -49,6 +49,7 @@ bool ByteDepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> val
   const auto taps = static_cast<uint64_t>(shape.window_height * shape.window_width);
   if (!optimized::has_byte_depthwise(shape)) return false;
   if (!optimized::is_byte_depthwise_faster(shape)) return false;
+  if (taps == 0) return false;
   if (element_count(values[node.output].shape) < kLeastStageProducts / taps) return false;
   const XnnValue& result = values[node.output];
   if (!(quantized_bound(node.min, result) <= quantized_bound(node.max, result))) return false;
@@ -85,7 +86,7 @@ Status ByteDepthwiseStage::build(const XnnNode& node, Span<const XnnValue> value
 
 Status ByteDepthwiseStage::reshape(Span<const XnnValue> values) {
   shape_ = window_shape(*node_, values);
-  const int64_t row_bytes = shape_.step_down * shape_.width * shape_.channels;
+  const int64_t row_bytes = std::max<int64_t>(1, shape_.step_down * shape_.width * shape_.channels);
   rows_per_task_ = static_cast<size_t>(std::max<int64_t>(1, kTaskBytes / row_bytes));
   return {};
 }

@@ -37,19 +37,19 @@ using OfTwo = std::function<double(double product, double addend)>;
 
 struct After {
   const char* name;
-  NodeContent kind;
   OfTwo function;
+  NodeContent kind;
   bool is_sum = false;
 };
 
 const After kAfter[] = {
-    {"hardswish", NodeContent::Hardswish, [](double v, double) { return hardswish(v); }},
-    {"gelu", NodeContent::Gelu, [](double v, double) { return gelu(v); }},
-    {"sigmoid", NodeContent::Sigmoid, [](double v, double) { return 1 / (1 + std::exp(-v)); }},
-    {"swish", NodeContent::Swish, [](double v, double) { return swish(v); }},
-    {"tanh", NodeContent::Tanh, [](double v, double) { return std::tanh(v); }},
-    {"sum", NodeContent::Add, [](double v, double a) { return v + a; }, true},
-    {"clamped sum", NodeContent::Add, [](double v, double a) { return limit(v + a, 0, 2); }, true},
+    {"hardswish", [](double v, double) { return hardswish(v); }, NodeContent::Hardswish},
+    {"gelu", [](double v, double) { return gelu(v); }, NodeContent::Gelu},
+    {"sigmoid", [](double v, double) { return 1 / (1 + std::exp(-v)); }, NodeContent::Sigmoid},
+    {"swish", [](double v, double) { return swish(v); }, NodeContent::Swish},
+    {"tanh", [](double v, double) { return std::tanh(v); }, NodeContent::Tanh},
+    {"sum", [](double v, double a) { return v + a; }, NodeContent::Add, true},
+    {"clamped sum", [](double v, double a) { return limit(v + a, 0, 2); }, NodeContent::Add, true},
 };
 
 size_t count_of(const Sizes& sizes) {

@@ -44,13 +44,13 @@ void expect_joined(Loaded& loaded, int32_t rows, int32_t most,
   int32_t sum = 0;
   for (size_t i = 0; i < widths.size(); ++i) {
     const auto width = static_cast<int32_t>(widths[i]);
-    Floats numbers = some_numbers(static_cast<size_t>(rows * 3 * width), 7 + i);
+    Floats numbers = some_numbers(static_cast<size_t>(rows) * 3 * widths[i], 7 + i);
     held.push_back(std::make_unique<HeldFloats>(std::vector<int32_t>{rows, 3, width}, numbers,
-                                                static_cast<size_t>(most * 3 * width)));
+                                                static_cast<size_t>(most) * 3 * widths[i]));
     args.push_back(&held.back()->value);
     sum += width;
   }
-  for (size_t row = 0; row < static_cast<size_t>(rows * 3); ++row) {
+  for (size_t row = 0; row < static_cast<size_t>(rows) * 3; ++row) {
     for (size_t i = 0; i < widths.size(); ++i) {
       const float* from = held[i]->data.data() + row * widths[i];
       expected.insert(expected.end(), from, from + widths[i]);
