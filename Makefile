@@ -80,9 +80,9 @@ format: ## run clang-format 14 on all sources
 	@scripts/deps.sh clang
 	@$(SOURCES) | xargs -n 20 clang-format-14 -i --style=file
 
-lint: ## format check, clang warnings, clang-tidy 14
+lint: ## format check, clang warnings, clang-tidy 14; LOG=1 stores the result (scripts/lint_result.txt)
 	@scripts/deps.sh && scripts/deps.sh clang
-	@scripts/lint.sh
+	@scripts/lint.sh $(if $(LOG),--log)
 
 models: ## make the full-size models for the benchmarks (installs PyTorch, see scripts/venv.sh)
 	@scripts/models.sh
