@@ -17,7 +17,7 @@
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
 # gcc 12 gives half the speed.
 set -eu
-recipe=20241108-38  # Must be changed with anything that changes what is built.
+recipe=20241108-39  # Must be changed with anything that changes what is built.
 
 # SHA-256, archive, Debian package and suite.
 sources="\
