@@ -258,6 +258,15 @@ def fuzz():
     return table(titles, rows)
 
 
+def coverage():
+    """How many lines of what reads files the unit tests, the fuzzers' seeds and some mutants run."""
+    said = output("scripts/coverage.sh", "2000")
+    rows = re.findall(r"^(\S+) +(\d+) of +(\d+) lines, +([\d.]+) %$", said, re.M)
+    return table(["of", "lines that run", "lines", ""],
+                 [[f"`{part}`", thousands(ran), thousands(count), f"{share} %"]
+                  for part, ran, count, share in rows])  # fmt: skip
+
+
 README = "README.md"
 BUILD = ["CMakeLists.txt", "cmake", "scripts/cold_build.sh"]
 TABLES = [
@@ -283,6 +292,15 @@ TABLES = [
         "",
     ),
     Table("pytorch", README, pytorch, [*XNNPACK, "test/oracle", "scripts/oracle.sh"], 60, ""),
+    Table(
+        "coverage",
+        "SECURITY.md",
+        coverage,
+        ["runtime", "backends/xnnpack/runtime", "backends/vulkan/runtime", "backends/vulkan/planner",
+         "test/fuzz", "scripts/coverage.sh"],
+        15,
+        "",
+    ),
     Table("fuzz", README, fuzz, [], 0, "test/fuzz/campaigns.txt"),
     Table("peers", README, peers, [], 0, "docs/benchmarks.md"),
     Table("gpu", README, gpu, [], 0, "docs/benchmarks_gpu.md"),
