@@ -115,10 +115,10 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
 
 // The constant whose elements a value has, each equally often; null if there is none.
 const Value* constant_of(const Value* value) {
-  static const std::set<std::string_view> kCopies = {
+  static const std::set<std::string_view> copies = {
       "aten::lift_fresh_copy", "aten::detach_", "aten::detach", "aten::alias",
       "aten::clone",           "aten::view",    "aten::expand"};
-  while (value->producer != nullptr && kCopies.count(value->producer->target()) != 0) {
+  while (value->producer != nullptr && copies.count(value->producer->target()) != 0) {
     value = value->producer->arg(0).value();
   }
   const bool known = value->role == ValueRole::kConstant && value->data.data != nullptr;
@@ -165,26 +165,26 @@ int64_t most_repeated(const Node& node, const SymRanges& ranges) {
 
 // Whether a call returns elements of its first operand, and nothing else.
 bool keeps_elements(const Node& node) {
-  static const std::set<std::string_view> kMore = {
+  static const std::set<std::string_view> more = {
       "aten::chunk",         "aten::flip",          "aten::gather",       "aten::index.Tensor",
       "aten::index_select",  "aten::masked_select", "aten::permute",      "aten::ravel",
       "aten::roll",          "aten::select.int",    "aten::split.Tensor", "aten::t",
       "aten::transpose.int", "aten::unbind.int"};
   if (node.is("aten::view.dtype") || node.is("aten::constant_pad_nd")) return false;
   return facts_of(node.target()).is(kPassive | kReshapes | kMoves) ||
-         kMore.count(node.target()) != 0;
+         more.count(node.target()) != 0;
 }
 
 // How many places the indices say that a call returns as output `output`, such as argmax();
 // kUnbounded for other outputs.
 int64_t places_of(const Node& node, size_t output, const SymRanges& ranges) {
-  static const std::set<std::pair<std::string_view, size_t>> kIndices = {
+  static const std::set<std::pair<std::string_view, size_t>> makers = {
       {"aten::argmax", 0},  {"aten::argmin", 0},        {"aten::argsort", 0},
       {"aten::cummax", 1},  {"aten::cummin", 1},        {"aten::kthvalue", 1},
       {"aten::max.dim", 1}, {"aten::median.dim", 1},    {"aten::min.dim", 1},
       {"aten::mode", 1},    {"aten::sort", 1},          {"aten::sort.stable", 1},
       {"aten::topk", 1},    {"aten::argsort.stable", 0}};
-  if (kIndices.count({node.target(), output}) == 0) return SymRange::kUnbounded;
+  if (makers.count({node.target(), output}) == 0) return SymRange::kUnbounded;
   const TensorType& type = node.args.at(0).value()->type;
   const Argument& dim = node.arg("dim");
   const auto rank = static_cast<int64_t>(type.rank());
@@ -247,10 +247,10 @@ int64_t most_chosen(const Node& node, const SymRanges& ranges) {
 // The most that dimension `d` of a part of a tensor, whose place or size depends on data, can have;
 // kUnbounded for results of other calls.
 int64_t most_of_part(const Node& node, size_t d, const SymRanges& ranges) {
-  static const std::set<std::string_view> kParts = {"aten::narrow", "aten::slice.Tensor",
-                                                    "aten::split_with_sizes", "aten::split.sizes",
-                                                    "aten::unsafe_split_with_sizes"};
-  if (kParts.count(node.target()) == 0) return SymRange::kUnbounded;
+  static const std::set<std::string_view> parts = {"aten::narrow", "aten::slice.Tensor",
+                                                   "aten::split_with_sizes", "aten::split.sizes",
+                                                   "aten::unsafe_split_with_sizes"};
+  if (parts.count(node.target()) == 0) return SymRange::kUnbounded;
   const TensorType& from = node.args.at(0).value()->type;
   return d < from.rank() ? from.sizes[d].range(ranges).max : SymRange::kUnbounded;
 }

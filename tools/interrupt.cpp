@@ -46,9 +46,9 @@ struct RemovedOnSignal::Entry {
   }
 
   static void on_lost_memory(int) {
-    constexpr std::string_view text =
+    constexpr std::string_view kText =
         "taper: error: a file became shorter, or could not be read, while it was in use\n";
-    [[maybe_unused]] const auto written = ::write(2, text.data(), text.size());
+    [[maybe_unused]] const auto written = ::write(2, kText.data(), kText.size());
     remove_all();
     std::_Exit(1);
   }

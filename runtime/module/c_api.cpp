@@ -192,7 +192,6 @@ taper_code hold(Call& call, size_t index, const taper_value* value, Holding how)
 
 using taper::Call;
 using taper::Error;
-using taper::Tag;
 
 extern "C" {
 

@@ -453,8 +453,8 @@ Status Module::reset_state() {
 }
 
 const std::string& Module::last_error_text() const {
-  static const std::string kNone;
-  return state_ != nullptr ? state_->error_text : kNone;
+  static const std::string none;
+  return state_ != nullptr ? state_->error_text : none;
 }
 
 }  // namespace taper

@@ -64,7 +64,7 @@ class Faults : public testing::TestWithParam<std::tuple<std::string, std::string
 
 // Sets every tensor input to zeros.
 taper_code set_inputs(taper_model model, taper_method_info method) {
-  static const std::vector<uint64_t> kZeros(1 << 18);
+  static const std::vector<uint64_t> zeros(1 << 18);
   for (size_t i = 0; i < method.inputs; ++i) {
     taper_value_info info = {};
     const taper_code described = taper_describe_input(model, "forward", i, &info, nullptr);
@@ -75,7 +75,7 @@ taper_code set_inputs(taper_model model, taper_method_info method) {
     value.dtype = info.dtype;
     value.rank = info.rank;
     for (int32_t d = 0; d < info.rank; ++d) value.sizes[d] = info.sizes[d];
-    value.data = kZeros.data();
+    value.data = zeros.data();
     value.bytes = info.bytes;
     const taper_code set = taper_set_input(model, "forward", i, &value, nullptr);
     if (set != TAPER_OK) return set;

@@ -90,8 +90,8 @@ Ended run_with(const Command& command, const std::string& folder, FileFault faul
   }
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
-  const Ended ended = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), *calls,
-                       tools::read_file(said / "err")};
+  Ended ended = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), *calls,
+                 tools::read_file(said / "err")};
   ::munmap(calls, sizeof(uint64_t));
   return ended;
 }

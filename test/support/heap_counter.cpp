@@ -47,9 +47,9 @@ extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(con
 namespace taper::test {
 
 uint64_t heap_calls() {
-  static const int kInstalled = __sanitizer_install_malloc_and_free_hooks(
+  static const int installed = __sanitizer_install_malloc_and_free_hooks(
       [](const volatile void*, size_t) { ++calls; }, [](const volatile void*) {});
-  return calls + static_cast<uint64_t>(kInstalled == 0);
+  return calls + static_cast<uint64_t>(installed == 0);
 }
 
 }  // namespace taper::test
@@ -114,8 +114,8 @@ void count(const void* caller) {
 }  // namespace
 
 uint64_t heap_calls() {
-  static const int kFound = dl_iterate_phdr(add_ranges, nullptr);
-  return calls + static_cast<uint64_t>(kFound);
+  static const int found = dl_iterate_phdr(add_ranges, nullptr);
+  return calls + static_cast<uint64_t>(found);
 }
 
 }  // namespace taper::test
