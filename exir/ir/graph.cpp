@@ -20,6 +20,9 @@ std::string description_of(const TensorType& type) {
   return text + (type.is_contiguous() ? "" : " not row-major");
 }
 
+const Sym& TensorSizes::operator[](size_t dim) const { return at(dim); }
+Sym& TensorSizes::operator[](size_t dim) { return at(dim); }
+
 TensorType::TensorType() = default;
 TensorType::TensorType(const TensorType&) = default;
 TensorType::TensorType(TensorType&&) noexcept = default;

@@ -39,8 +39,8 @@ class TensorSizes : public std::vector<Sym> {
  public:
   using std::vector<Sym>::vector;
   TensorSizes(std::vector<Sym> sizes) : std::vector<Sym>(std::move(sizes)) {}
-  const Sym& operator[](size_t dim) const { return at(dim); }
-  Sym& operator[](size_t dim) { return at(dim); }
+  const Sym& operator[](size_t dim) const;
+  Sym& operator[](size_t dim);
 };
 
 struct TensorType {
