@@ -5,7 +5,7 @@
 #   scripts/deps.sh          what is needed to build and test
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
-#   scripts/deps.sh wheel    also Debian's Python with headers and pip, for the Python package
+#   scripts/deps.sh wheel    also Debian's Python with headers and pip, and advzip, for the Python package
 #   scripts/deps.sh firmware also a compiler for Cortex-M, and qemu to run its programs
 #   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
@@ -41,7 +41,7 @@ for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
     python) packages="$packages python3 python3-venv" ;;
-    wheel) packages="$packages python3 python3-venv python3-dev python3-pip" ;;
+    wheel) packages="$packages python3 python3-venv python3-dev python3-pip advancecomp" ;;
     arm64) packages="$packages g++-aarch64-linux-gnu qemu-user" ;;
     armv7) packages="$packages g++-arm-linux-gnueabihf qemu-user" ;;
     windows) packages="$packages clang-14 lld-14 g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64" ;;

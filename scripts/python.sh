@@ -48,18 +48,6 @@ cross() {
     -C cmake.define.TAPER_ARM_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
 }
 
-# repack WHEEL: compresses what is in it as far as zlib can.
-repack() {
-  python3 - "$1" <<'END'
-import os, sys, zipfile
-wheel = sys.argv[1]
-with zipfile.ZipFile(wheel) as made, zipfile.ZipFile(wheel + ".part", "w") as packed:
-    for entry in made.infolist():
-        packed.writestr(entry, made.read(entry), zipfile.ZIP_DEFLATED, compresslevel=9)
-os.replace(wheel + ".part", wheel)
-END
-}
-
 # build FOLDER: build/wheel/*.whl of the checkout in FOLDER, and what is in it in $out/inside.
 build() {
   (
@@ -71,7 +59,7 @@ build() {
       CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
       python3 -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel $settings \
       ./bindings/python
-    repack build/wheel/*.whl
+    advzip -q -z -3 build/wheel/*.whl  # A better deflate than zlib's.
     ls build/wheel/*.whl
   )
   python3 -m zipfile -e "$1"/build/wheel/*.whl "$out/inside"
