@@ -85,6 +85,11 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
 
+// REQUIRES: the device keeps something.
+std::string packed_path_of(const std::string& program, const DeviceDescriptor& device) {
+  return system::as_text(system::as_path(program).replace_extension(device.packed_suffix));
+}
+
 // Why a file beside the program, which nobody has asked for, is not used; empty if it is.
 std::string doubt_about(const DeviceDescriptor& device, const std::string& path) {
   if (device.packed_is_code) return "it holds code";
@@ -96,9 +101,9 @@ std::string doubt_about(const DeviceDescriptor& device, const std::string& path)
 std::map<std::string, std::string> files_beside(const RunnerOptions& options, std::string* note) {
   std::map<std::string, std::string> files;
   if (!options.map_files || !options.key_path.empty()) return files;
-  std::map<std::string, std::string> paths = packed_paths_of(options.path);
   for (const DeviceDescriptor* device : backend_devices()) {
-    const std::string& path = paths[device->identity.name];
+    if (device->packed_suffix == nullptr) continue;
+    const std::string path = packed_path_of(options.path, *device);
     if (system::kind_of(path) == system::FileKind::kNone) continue;
     const std::string doubt = doubt_about(*device, path);
     if (doubt.empty()) {
@@ -338,8 +343,7 @@ std::map<std::string, std::string> packed_paths_of(const std::string& program) {
   std::map<std::string, std::string> paths;
   for (const DeviceDescriptor* device : backend_devices()) {
     if (device->packed_suffix == nullptr) continue;
-    paths[device->identity.name] =
-        system::as_text(system::as_path(program).replace_extension(device->packed_suffix));
+    paths[device->identity.name] = packed_path_of(program, *device);
   }
   return paths;
 }

@@ -258,7 +258,7 @@ class Parser {
     expect("[");
     const Sym dim = number();
     expect("]");
-    const std::vector<Sym>& sizes = value->type.sizes;
+    const TensorSizes& sizes = value->type.sizes;
     if (!dim.is_int() || value->kind != ValueKind::kTensor || dim.as_int() < 0 ||
         static_cast<size_t>(dim.as_int()) >= sizes.size()) {
       fail("input " + in_quotes(name) + " has no such dimension");

@@ -100,7 +100,7 @@ class WeightWriter {
 
   // Scales lie in tiles of 128 rows and 4 columns, of which every 32nd row follows the one before.
   void in_rows(TensorStore::Tensor& scale, int64_t block) const {
-    const std::vector<Sym>& sizes = weight_->type.sizes;
+    const TensorSizes& sizes = weight_->type.sizes;
     if (sizes.size() != 2 || !weight_->type.is_static() || !scale.type.is_contiguous()) {
       refuse("bad-weights", "has scales in tiles, but is no matrix");
     }

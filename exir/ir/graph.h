@@ -31,8 +31,6 @@ struct Node;
 // The operators of a request (registry.h), which its graphs share.
 using Operators = std::shared_ptr<const OperatorRegistry>;
 
-// The type of a tensor: dtype, sizes, and the order of its dimensions in memory from the outermost
-// to the innermost (0,1,2,3 is contiguous, 0,2,3,1 channels last).
 // Sizes as a file states them, which may be fewer than an operator needs: an index that is out of
 // range throws std::out_of_range, as at() does.
 class TensorSizes : public std::vector<Sym> {
@@ -43,6 +41,8 @@ class TensorSizes : public std::vector<Sym> {
   Sym& operator[](size_t dim);
 };
 
+// The type of a tensor: dtype, sizes, and the order of its dimensions in memory from the outermost
+// to the innermost (0,1,2,3 is contiguous, 0,2,3,1 channels last).
 struct TensorType {
   ScalarType dtype = ScalarType::kFloat;
   TensorSizes sizes;

@@ -7,7 +7,7 @@ namespace taper::exir {
 std::vector<float> corrected_bias(const QuantLayer& layer, const std::vector<float>& weight,
                                   const std::vector<float>& rounded, const std::vector<float>& bias,
                                   const ChannelStatistics& input) {
-  const std::vector<Sym>& sizes = layer.weight->type.sizes;
+  const TensorSizes& sizes = layer.weight->type.sizes;
   if (layer.axis != 0 || input.sum.empty() || layer.kind == LayerKind::kEmbedding) return {};
   if (layer.node->schema->find("bias") < 0) return {};
   const auto outputs = static_cast<size_t>(sizes[0].as_int());

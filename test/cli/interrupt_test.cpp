@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "test/cli/command.h"
+#include "test/support/sanitizer.h"
 #include "tools/atomic_file.h"
 
 namespace taper::test {
@@ -62,7 +63,7 @@ TEST(Interrupt, LeavesThePreviousFile) {
 
 // A model that runs until its file is cut off.
 TEST(ShrinkingFile, IsOneError) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TAPER_SANITIZED
   GTEST_SKIP() << "the sanitizer reports the signal itself";
 #endif
   const ScratchFolder folder;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <new>
 
+#include "test/support/sanitizer.h"
+
 namespace taper::test {
 namespace {
 
@@ -29,7 +31,7 @@ SparedAllocations::~SparedAllocations() { --spared; }
 
 }  // namespace taper::test
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !TAPER_SANITIZED
 
 namespace taper::test {
 namespace {

@@ -56,10 +56,13 @@ std::string_view bytes_of(const taper_compilation* made,
   return {static_cast<const char*>(data), size};
 }
 
+using RunModel = std::function<taper_code(taper_model)>;
+
 class Faults : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   const std::string& model() const { return std::get<0>(GetParam()); }
   const std::string& backend() const { return std::get<1>(GetParam()); }
+  void expect_errors(const taper_backend* found, const RunModel& run) const;
 };
 
 // Sets every tensor input to zeros.
@@ -83,14 +86,12 @@ taper_code set_inputs(taper_model model, taper_method_info method) {
   return TAPER_OK;
 }
 
-using Run = std::function<taper_code(taper_model)>;
-
 taper_code run_twice(taper_model model) {
   const taper_code code = taper_run(model, "forward", nullptr);
   return code != TAPER_OK ? code : taper_run(model, "forward", nullptr);
 }
 
-taper_code use(taper_model model, const Run& run = run_twice) {
+taper_code use(taper_model model, const RunModel& run = run_twice) {
   size_t methods = 0;
   taper_method_info method = {};
   taper_code code = taper_method_count(model, &methods, nullptr);
@@ -105,7 +106,7 @@ taper_code use(taper_model model, const Run& run = run_twice) {
 
 // Uses the model that `open` opens, and closes it. Returns whether that ended as it may.
 template <typename Open>
-bool lives(const Open& open, const Run& run = run_twice) {
+bool lives(const Open& open, const RunModel& run = run_twice) {
   taper_model opened = 0;
   taper_code code = open(&opened);
   if (code == TAPER_OK) code = use(opened, run);
@@ -120,33 +121,30 @@ taper_options fast_options() {
   return options;
 }
 
-TEST_P(Faults, OfTheRuntimeAreErrors) {
+// Opens and runs the compiled model, with the backend unless there is none.
+void Faults::expect_errors(const taper_backend* found, const RunModel& run) const {
   taper_code compiled = TAPER_OK;
   const Compilation program = compile(read_model(model()), words_for(backend()), &compiled);
   ASSERT_EQ(compiled, TAPER_OK);
   const std::string_view pte = bytes_of(program.get(), taper_compiled_program);
-  const taper_backend* const found =
-      backend().empty() ? nullptr : taper_find_backend(backend().c_str(), nullptr);
   taper_options options = fast_options();
   options.backends = &found;
   options.backend_count = found != nullptr;
   every_allocation_fails_once([&] {
-    return lives([&](taper_model* opened) {
-      return taper_open_memory(pte.data(), pte.size(), &options, opened, nullptr);
-    });
+    return lives(
+        [&](taper_model* opened) {
+          return taper_open_memory(pte.data(), pte.size(), &options, opened, nullptr);
+        },
+        run);
   });
 }
 
+TEST_P(Faults, OfTheRuntimeAreErrors) {
+  expect_errors(backend().empty() ? nullptr : taper_find_backend(backend().c_str(), nullptr),
+                run_twice);
+}
+
 TEST_P(Faults, OfARecordingAreErrors) {
-  taper_code compiled = TAPER_OK;
-  const Compilation program = compile(read_model(model()), words_for(backend()), &compiled);
-  ASSERT_EQ(compiled, TAPER_OK);
-  const std::string_view pte = bytes_of(program.get(), taper_compiled_program);
-  const taper_backend* const found =
-      backend().empty() ? nullptr : taper_find_traced_backend(backend().c_str(), nullptr);
-  taper_options options = fast_options();
-  options.backends = &found;
-  options.backend_count = found != nullptr;
   const auto record = [](taper_model model) {
     const auto listen = [](void*, const taper_event*) {};
     taper_recording* const recording = taper_start_recording(listen, nullptr);
@@ -158,13 +156,8 @@ TEST_P(Faults, OfARecordingAreErrors) {
     taper_end_recording(recording);
     return code;
   };
-  every_allocation_fails_once([&] {
-    return lives(
-        [&](taper_model* opened) {
-          return taper_open_memory(pte.data(), pte.size(), &options, opened, nullptr);
-        },
-        record);
-  });
+  expect_errors(backend().empty() ? nullptr : taper_find_traced_backend(backend().c_str(), nullptr),
+                record);
 }
 
 TEST_P(Faults, OfTheCompilerAreErrors) {

@@ -18,18 +18,12 @@
 #include <cstring>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TAPER_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TAPER_SANITIZED 1
-#endif
-#endif
+#include "test/support/sanitizer.h"
 
 namespace taper::test {
 namespace {
 
-#if defined(TAPER_SANITIZED)
+#if TAPER_SANITIZED
 thread_local uint64_t calls = 0;
 #else
 std::atomic<uint64_t> calls{0};
@@ -38,7 +32,7 @@ std::atomic<uint64_t> calls{0};
 }  // namespace
 }  // namespace taper::test
 
-#if defined(TAPER_SANITIZED)
+#if TAPER_SANITIZED
 
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
                                                                              size_t),

@@ -3,14 +3,11 @@
 
 #include "test/support/lock_counter.h"
 
-#if defined(_WIN32) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include "test/support/sanitizer.h"
+
+#if defined(_WIN32) || TAPER_SANITIZED
 #define TAPER_COUNTS_LOCKS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TAPER_COUNTS_LOCKS 0
-#endif
-#endif
-#if !defined(TAPER_COUNTS_LOCKS)
+#else
 #define TAPER_COUNTS_LOCKS 1
 #include <dlfcn.h>
 #include <pthread.h>

@@ -39,9 +39,8 @@ CommandLine describe() {
          {"e,expected", "The right tensors, by node name", "X.npz"},
          {"b,bound",
           "The largest error, relative to the largest value; default: 1e-4, for float16 1e-2, for "
-          "bfloat16 3e-2, after quantisation 0.1. With a name: the upper bound of a symbolic size, "
-          "as "
-          "in 'taper export'",
+          "bfloat16 3e-2, after quantisation 0.1. With a name: the upper bound of a symbolic "
+          "size, as in 'taper export'",
           "T,SYMBOL=N"},
          {"exact", "Run the exported program in float64 where it has float32"},
          {"bisect", "Look into delegates that differ: compile the .pt2 again, cut at a node"},

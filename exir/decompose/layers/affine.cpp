@@ -13,7 +13,7 @@ namespace {
 // The shapes in which the blocks of the input have dimensions of their own.
 struct Blocks {
   explicit Blocks(Builder& b) {
-    const std::vector<Sym>& sizes = b.in("input")->type.sizes;
+    const TensorSizes& sizes = b.in("input")->type.sizes;
     const Argument::List& given = b.arg("block_size").list();
     if (given.size() != sizes.size()) throw Failure("block_size and input have different ranks");
     for (size_t d = 0; d < sizes.size(); ++d) {

@@ -43,7 +43,7 @@ void conv_transpose(Builder& b) {
 void conv_named_padding(Builder& b) {
   if (b.arg("padding").text() == "valid") return convolve(b, b.in("input"), 0, false, 0);
   Value* x = b.in("input");
-  const std::vector<Sym>& weight = b.in("weight")->type.sizes;
+  const TensorSizes& weight = b.in("weight")->type.sizes;
   const size_t spatial = weight.size() - 2;
   const std::vector<int64_t> dilation = to_ints(sized(b.arg("dilation"), spatial));
   std::vector<int64_t> even(spatial), extra(2 * spatial);

@@ -112,7 +112,7 @@ void largest_of_all(Builder& b, size_t spatial) {
 void adaptive_max_pool(Builder& b, size_t spatial) {
   const std::vector<int64_t> out = ints(b, "output_size", spatial);
   Value* x = b.in("self");
-  const std::vector<Sym>& in = x->type.sizes;
+  const TensorSizes& in = x->type.sizes;
   const std::vector<Sym> space(in.end() - static_cast<int64_t>(spatial), in.end());
   Sym count = 1;
   for (size_t i = 0; i < spatial; ++i) {

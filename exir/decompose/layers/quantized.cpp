@@ -18,8 +18,8 @@ Value* clamped(Builder& b, Value* x) {
 // The shapes in which every group of a 2-d tensor is a row.
 struct Groups {
   explicit Groups(Builder& b) {
-    const std::vector<Sym>& sizes = b.in("input")->type.sizes;
-    const std::vector<Sym>& scales = b.in("scales")->type.sizes;
+    const TensorSizes& sizes = b.in("input")->type.sizes;
+    const TensorSizes& scales = b.in("scales")->type.sizes;
     const Sym given = b.arg("group_size").to_int();
     if (sizes.size() != 2 || !sizes[1].is_int() || given.as_int() < 1) {
       throw Failure("groups need a matrix with rows of known length and a positive group_size");

@@ -238,7 +238,7 @@ void nonzero_static(Builder& b) {
   Value* place = b.op("index_put", {none, Argument::List{row}, b.arange(0, count), false});
   place = b.slice(place, 0, 0, size);
   std::vector<Value*> columns;
-  const std::vector<Sym>& lengths = x->type.sizes;
+  const TensorSizes& lengths = x->type.sizes;
   for (size_t d = 0; d < lengths.size(); ++d) {
     const Argument step = b.size(product(lengths, d + 1, lengths.size()));
     Value* at = b.op("div.Scalar_mode", {place, step, "floor"});

@@ -10,7 +10,7 @@ namespace {
 // The dimensions of the tensor, each of them at its place in the shape; the rest is repeated.
 void broadcast_in_dim(Builder& b) {
   Value* x = b.in("a");
-  const std::vector<Sym>& shape = b.out_type().sizes;
+  const TensorSizes& shape = b.out_type().sizes;
   const Argument::List& places = b.arg("broadcast_dimensions").list();
   if (places.size() != x->type.rank()) throw Failure("names another number of dimensions");
   std::vector<Sym> sizes(shape.size(), Sym(1));

@@ -298,7 +298,7 @@ class WeightPacker {
     return rewriter.emit("aten::view_copy", {value, dims}, {{value->type.dtype, sizes}})[0];
   }
   static Value* with_sizes_of(Value* other, Value* value, Rewriter& rewriter) {
-    const std::vector<Sym>& sizes = other->type.sizes;
+    const TensorSizes& sizes = other->type.sizes;
     if (value->type.sizes == sizes) return value;
     return rewriter.emit("aten::view_copy", {value, size_arguments(rewriter, sizes, other)},
                          {{value->type.dtype, sizes}})[0];

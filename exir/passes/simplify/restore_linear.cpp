@@ -117,7 +117,7 @@ class LinearRestorer {
     }
     if (layer_of(base) == nullptr) return false;
     const Node& layer = *base->producer;
-    const std::vector<Sym>& sizes = node.outputs[0]->type.sizes;
+    const TensorSizes& sizes = node.outputs[0]->type.sizes;
     if (base->type.sizes == sizes) {
       uses_[base] = uses_[node.outputs[0]];
       rewriter.replace(node.outputs[0], base);

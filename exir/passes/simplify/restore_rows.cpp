@@ -212,7 +212,7 @@ class RowRestorer {
     TensorSizes block(type.rank(), Sym(1));
     block.back() = type.sizes.back();
     made.block = size_arguments(rewriter, rows.is_whole ? type.sizes : block, rows.input);
-    const std::vector<Sym>& sizes = rows.scale->type.sizes;
+    const TensorSizes& sizes = rows.scale->type.sizes;
     const bool keeps_dim = sizes.size() == type.rank();
     const std::vector<Value*> chosen = rewriter.emit(
         "torchao::choose_qparams_affine",
