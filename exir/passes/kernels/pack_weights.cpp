@@ -204,7 +204,8 @@ class WeightPacker {
       return rewriter.emit("aten::embedding", args, {TensorType(table->type.dtype, sizes)})[0];
     };
     const TensorType type(ScalarType::kFloat, node.outputs[0]->type.sizes);
-    const auto floats = [&](const char* what, std::vector<Sym> sizes, std::vector<float> numbers) {
+    const auto floats = [&](const char* what, std::vector<Sym> sizes,
+                            const std::vector<float>& numbers) {
       return constant(&weight, what, {ScalarType::kFloat, std::move(sizes)}, as_floats(numbers));
     };
     Value* scale = is_whole ? coded.scales : floats("one", {Sym(1)}, {1});
