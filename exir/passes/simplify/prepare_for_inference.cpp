@@ -64,7 +64,7 @@ class Remover {
 
   bool drop_dropout(Node& node, Rewriter& rewriter) {
     const Argument& train = node.arg("train");
-    if (!train.is_none() && train.to_bool()) {
+    if (!train.is_none() && train.to_bool() && node.arg("p").to_double() != 0) {
       if (aten_ == Aten::kNo) {
         refuse(node, "drops values at random");
       } else if (!is_left_to_aten(node)) {

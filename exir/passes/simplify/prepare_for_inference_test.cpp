@@ -95,6 +95,17 @@ TEST(PrepareForInference, DropoutBetweenInputAndResultIsACopy) {
 )");
 }
 
+TEST(PrepareForInference, DropoutOfNothingIsNoTraining) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::neg(%x)
+  %b: float32[2] = aten::dropout(%a, 0.0, True)
+  return %b)"),
+            R"(  input %x: float32[2]
+  %a: float32[2] = aten::neg(%x)
+  return %a
+)");
+}
+
 TEST(PrepareForInference, RefusesTrainingMode) {
   try {
     run(R"(  input %x: float32[1, 2]
