@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "exir/dialect/verifier.h"
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 
 namespace taper::exir {
 namespace {
@@ -67,7 +67,7 @@ struct Result {
 
 Result run(const std::string& body, size_t least = 1, Groups groups = Groups::kThatPay) {
   Result result;
-  result.graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  result.graph = parse_body(body);
   result.changed =
       compute_in_float(*result.graph, {std::make_shared<FloatCompiler>(least)}, groups);
   verify(*result.graph, Dialect::kEdge);

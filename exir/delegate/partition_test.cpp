@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 
 namespace taper::exir {
 namespace {
@@ -51,7 +51,7 @@ struct Result {
 };
 
 Result run(const std::string& body, const BackendCompilers& compilers) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  const auto graph = parse_body(body);
   Result result;
   Delegation delegation;
   partition(*graph, compilers, {}, &delegation);

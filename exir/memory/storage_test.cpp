@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/passes/convert/to_out_variants.h"
 
 namespace taper::exir {
@@ -23,7 +23,7 @@ struct Assigned {
 
 Assigned assign(const std::string& body, IoMemory io = IoMemory::kPlanned) {
   Assigned out;
-  out.graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  out.graph = parse_body(body);
   to_out_variants(*out.graph, [](std::string_view, const Node&) { return true; });
   out.schedule = make_schedule(*out.graph);
   out.storages = assign_storages(*out.graph, out.schedule, io);

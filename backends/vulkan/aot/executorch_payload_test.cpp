@@ -12,7 +12,7 @@
 #include "backends/vulkan/planner/payload_for_test.h"
 #include "exir/delegate/compiler_descriptor.h"
 #include "exir/export.h"
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 
 namespace taper::vulkan {
 
@@ -45,7 +45,7 @@ TEST(ExecutorchPayload, RulesHoldOfWhatItsExporterWrites) {
 // The delegates of a graph for ExecuTorch's runtime, and why nodes stay outside.
 struct Lowered {
   explicit Lowered(const std::string& body) {
-    graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+    graph = exir::parse_body(body);
     exir::LowerOptions options;
     options.backends = compilers();
     options.delegated = exir::Groups::kAll;

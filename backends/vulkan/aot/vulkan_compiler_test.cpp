@@ -10,8 +10,8 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "exir/delegate/partition.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/lower.h"
-#include "exir/ops/builtin.h"
 
 namespace taper::vulkan {
 
@@ -43,7 +43,7 @@ struct Compiled {
 
 Compiled compile(const std::string& body) {
   Compiled result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  result.graph = exir::parse_body(body);
   exir::CompileOptions options(kCompiler.options);
   options.set("min_elements=0");
   exir::Delegation delegation;

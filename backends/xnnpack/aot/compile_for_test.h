@@ -9,6 +9,7 @@
 #include "backends/xnnpack/aot/xnnpack_compiler.h"
 #include "backends/xnnpack/schema_generated.h"
 #include "exir/delegate/partition.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ir/scales.h"
 #include "exir/ops/builtin.h"
 
@@ -53,7 +54,7 @@ inline void delegate(Compiled& compiled, const exir::PartitionOptions& options,
 
 inline Compiled compile(const std::string& body, const exir::PartitionOptions& options = {}) {
   Compiled result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  result.graph = exir::parse_body(body);
   delegate(result, options, {std::make_shared<XnnpackCompiler>()});
   return result;
 }
@@ -81,7 +82,7 @@ inline Compiled compile_bytes(const std::string& body,
                               const exir::BackendCompilers& compilers = {
                                   std::make_shared<XnnpackCompiler>()}) {
   Compiled result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  result.graph = exir::parse_body(body);
   for (exir::Value* constant : result.graph->constants) {
     if (constant->name != "w") continue;
     constant->scales = scales != nullptr ? scales : integers_of(*constant);

@@ -9,6 +9,7 @@
 
 #include "backends/xnnpack/aot/compile_for_test.h"
 #include "backends/xnnpack/payload_format.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
@@ -45,7 +46,7 @@ Compiled compile_with(std::string body, const std::shared_ptr<const exir::Scales
   for (int i = 1; i < 480; ++i) numbers += ", 0";
   body.replace(body.find("SIZES"), 5, numbers + "}");
   Compiled result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  result.graph = exir::parse_body(body);
   exir::Value* weight = result.graph->constants.at(0);
   weight->scales = scales;
   weight->data.data = nullptr;
@@ -188,7 +189,7 @@ TEST(StoredIntegers, CodesAreWrittenAsBytesWithATable) {
   std::string body = kBody;
   body.replace(body.find("SIZES"), 5, numbers + "}");
   Compiled r;
-  r.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  r.graph = exir::parse_body(body);
   auto codes = std::make_shared<exir::Scales>();
   codes->items = {0.3f, 0.7f, 1.1f, 0.9f};
   codes->span = 120;

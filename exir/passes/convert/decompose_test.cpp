@@ -4,7 +4,7 @@
 
 #include "exir/decompose/layers/recurrent.h"
 #include "exir/decompose/rules.h"
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/passes/simplify/fold_constants.h"
 
 namespace taper::exir {
@@ -12,11 +12,9 @@ namespace {
 
 std::string run(const std::string& body, const KeepWhole& keep = {},
                 const Decompositions& first = {}) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  const auto graph = parse_body(body);
   decompose(*graph, keep, first);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {

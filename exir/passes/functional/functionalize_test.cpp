@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ops/builtin.h"
 #include "exir/ops/declare.h"
 
@@ -10,14 +11,12 @@ namespace taper::exir {
 namespace {
 
 std::string run(const std::string& body, const Operators& operators = builtin_operators()) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}", operators);
+  const auto graph = parse_body(body, operators);
   verify(*graph, Dialect::kAten);
   functionalize(*graph);
   verify(*graph, Dialect::kAten);
   for (const auto& node : graph->nodes) EXPECT_FALSE(node->schema->mutates());
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 std::string refusal(const std::string& body) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 
 namespace taper::exir {
 namespace {
@@ -34,10 +34,7 @@ std::string run(const std::string& body) {
   const auto graph = graph_of(body);
   lower_vmap(*graph);
   verify(*graph, Dialect::kAten);
-  std::string text = print(*graph);
-  text.erase(0, text.find("graph"));
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 TEST(LowerVmap, TheFunctionBecomesABodyAndWhatNeedsNoSampleStaysOutside) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ops/builtin.h"
 #include "exir/ops/declare.h"
 
@@ -20,9 +21,7 @@ std::string run(const std::string& operators, const std::string& body) {
   const auto graph = parse_graph(operators + "graph \"g\" {\n" + body + "\n}", known);
   unwrap_functionalized(*graph);
   verify(*graph, Dialect::kAten);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 TEST(UnwrapFunctionalized, TheOperatorWritesACopyOfTheBase) {

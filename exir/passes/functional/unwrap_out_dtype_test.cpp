@@ -3,18 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
 
 std::string run(const std::string& body) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}", builtin_operators());
+  const auto graph = parse_body(body);
   unwrap_out_dtype(*graph);
   verify(*graph, Dialect::kAten);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 TEST(UnwrapOutDtype, SumsOfBytesAreMadeInTheWantedType) {

@@ -3,19 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ir/scales.h"
-#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
 
 std::string run(const std::string& body) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  const auto graph = parse_body(body);
   fold_batch_norm(*graph);
   verify(*graph, Dialect::kAten);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 // Scales are 2 / sqrt(4) = 1 and 3 / sqrt(9) = 1 with eps 0, then -1 and 0.5.

@@ -2,17 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 
 namespace taper::exir {
 namespace {
 
 std::string run(const std::string& body) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  const auto graph = parse_body(body);
   prepare_for_inference(*graph);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 TEST(PrepareForInference, DropsAssertsAndWhatOnlyTheyUse) {

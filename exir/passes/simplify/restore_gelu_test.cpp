@@ -2,19 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "exir/ir/body_for_test.h"
 #include "exir/ir/rewrite.h"
-#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
 
 std::string run(const std::string& body) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  const auto graph = parse_body(body);
   restore_gelu(*graph);
   erase_dead(*graph);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 // With names that differ.

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/passes/simplify/fold_constants.h"
 
 namespace taper::exir {
 namespace {
 
 std::string restored(const std::string& body) {
-  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  const auto graph = parse_body(body);
   fold_constants(*graph);
   restore_linear(*graph);
   return print(*graph);

@@ -3,18 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
-#include "exir/ops/builtin.h"
+#include "exir/ir/body_for_test.h"
 
 namespace taper::exir {
 namespace {
 
 std::string run(const std::string& body, int count) {
-  auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  auto graph = parse_body(body);
   EXPECT_EQ(sum_convolutions(*graph), count);
   verify(*graph, Dialect::kAten);
-  std::string text = print(*graph);
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
+  return print_body(*graph);
 }
 
 TEST(SumConvolutions, TheWeightsOfTheSmallerWindowAddToTheMiddleOfTheLarger) {

@@ -3,24 +3,20 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ir/body_for_test.h"
 #include "exir/ir/scales.h"
-#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
 
 std::unique_ptr<Graph> trimmed(const std::string& body, int count) {
-  auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  auto graph = parse_body(body);
   EXPECT_EQ(trim_windows(*graph), count);
   verify(*graph, Dialect::kAten);
   return graph;
 }
 
-std::string run(const std::string& body, int count) {
-  std::string text = print(*trimmed(body, count));
-  text.erase(0, text.find('\n') + 1);
-  return text.substr(0, text.rfind('}'));
-}
+std::string run(const std::string& body, int count) { return print_body(*trimmed(body, count)); }
 
 // Of a window of 3 x 3 with dilation 2 over an image of 2 x 4, no result sees the rows above and
 // below. The first and last columns are seen.
