@@ -116,6 +116,55 @@ TEST(MethodMeta, DescribesInputsAndOutputs) {
   EXPECT_EQ(meta.memory_planned_buffer_size(0).error(), Error::kInvalidArgument);
 }
 
+TEST(MethodMeta, ListsAreNoTensors) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  const int x = m.tensor({.sizes = {{2}}}), n = m.integer(1);
+  m.inputs = {m.int_list({n}), m.real_list({0.5}), m.bool_list({1}), m.tensor_list({x}),
+              m.tensor_list({x, -1}, true)};
+  m.outputs = {x};
+  const Bytes file = builder.finish();
+  BufferDataLoader loader(file.data(), file.size());
+  Result<Program> program = Program::open(loader);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const MethodMeta meta = *program->method_meta("forward");
+  ASSERT_EQ(meta.num_inputs(), 5u);
+  const Tag tags[] = {Tag::kIntList, Tag::kDoubleList, Tag::kBoolList, Tag::kTensorList,
+                      Tag::kOptionalTensorList};
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(*meta.input_tag(i), tags[i]);
+    EXPECT_EQ(meta.input_tensor_meta(i).error(), Error::kInvalidType);
+  }
+}
+
+TEST(MethodMeta, SaysWhatTheMethodRuns) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  const int x = m.tensor({.sizes = {{2}}});
+  m.inputs = m.outputs = {x};
+  m.call("test::double", "out", {x, x, x});
+  m.call("test::double", "out", {x, x, x});
+  m.delegates = {{.id = "SomeBackend", .location = 1, .index = builder.segment(Bytes(16))}};
+  m.delegate(0, {x, x});
+  const Bytes file = builder.finish();
+  BufferDataLoader loader(file.data(), file.size());
+  Result<Program> program = Program::open(loader);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const MethodMeta meta = *program->method_meta("forward");
+  EXPECT_EQ(meta.num_instructions(), 3u);
+  ASSERT_EQ(meta.num_operators(), 1u);
+  EXPECT_EQ(meta.operator_name(0).name, "test::double");
+  EXPECT_EQ(meta.operator_name(0).overload, "out");
+  ASSERT_EQ(meta.num_backends(), 1u);
+  EXPECT_EQ(meta.backend_name(0), "SomeBackend");
+  EXPECT_TRUE(meta.uses_backend("SomeBackend"));
+  EXPECT_FALSE(meta.uses_backend("Some"));
+  EXPECT_EQ(meta.num_attributes(), 0u);
+  EXPECT_EQ(meta.attribute_tensor_meta(0).error(), Error::kInvalidArgument);
+  EXPECT_EQ(meta.input_structure(), "");
+  EXPECT_EQ(meta.output_structure(), "");
+}
+
 struct Case {
   const char* name;
   Error error;

@@ -39,6 +39,8 @@ class PayloadBuilder {
     Floats scales = {};                         // Of channels of dimension 0, in its place.
     int32_t zero_point = 0;
     std::optional<Steps> steps = std::nullopt;  // Set if floats are stored as integers.
+    int32_t group_size = 0;                     // If each group of a channel has one of `scales`.
+    bool is_dynamic = false;  // Whether each row is quantised when it is computed.
   };
   struct Entry {
     wire::NodeContent kind;
@@ -66,6 +68,7 @@ class PayloadBuilder {
   std::vector<Constant> constants = {{}};
   std::vector<uint8_t> data;
   uint32_t extern_count = 0;
+  bool has_old_constants = false;  // Whether they lie in the graph, as in old files.
   std::string identifier = wire::XNNGraphIdentifier();
   flatbuffers::FlatBufferBuilder fbb;
 
@@ -154,6 +157,7 @@ class PayloadBuilder {
       if (node.range) range = wire::CreateRange(fbb, node.range->first, node.range->second);
       list.push_back(wire::CreateXNode(fbb, node.kind, node.content, node.origin, range));
     }
+    if (has_old_constants) return finish_with_buffers(list, values);
     std::vector<flatbuffers::Offset<wire::Constant>> entries;
     for (const Constant& c : constants) {
       flatbuffers::Offset<flatbuffers::String> name;
@@ -167,6 +171,22 @@ class PayloadBuilder {
   }
 
  private:
+  std::vector<uint8_t> finish_with_buffers(
+      const std::vector<flatbuffers::Offset<wire::XNode>>& list,
+      const std::vector<flatbuffers::Offset<wire::XValue>>& values) {
+    std::vector<flatbuffers::Offset<wire::Buffer>> buffers;
+    for (const Constant& c : constants) {
+      fbb.ForceVectorAlignment(static_cast<size_t>(c.size), 1, 16);
+      const auto bytes = fbb.CreateVector(data.data() + c.offset, static_cast<size_t>(c.size));
+      buffers.push_back(wire::CreateBuffer(fbb, bytes));
+    }
+    data.clear();
+    fbb.Finish(wire::CreateXNNGraphDirect(fbb, "0", &list, &values, extern_count, nullptr, nullptr,
+                                          &buffers),
+               identifier.c_str());
+    return with_header();
+  }
+
   template <typename T>
   uint32_t integers(Sizes sizes, const std::vector<T>& values, wire::DataType type, float scale) {
     Floats words((values.size() * sizeof(T) + 3) / 4);
@@ -189,20 +209,29 @@ class PayloadBuilder {
                                   t.steps->zero_points.empty() ? nullptr : &t.steps->zero_points,
                                   t.steps->span, t.steps->table.empty() ? nullptr : &t.steps->table)
               .Union();
-      const auto stored = wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how);
-      return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());
+      return quantized(tensor, wire::Quantization::Steps, how);
+    }
+    if (t.is_dynamic) {
+      const auto how = wire::CreatePerToken(fbb, 1).Union();
+      return quantized(tensor, wire::Quantization::PerToken, how);
+    }
+    if (t.group_size > 0) {
+      const auto how = wire::CreatePerGroupDirect(fbb, &t.scales, 0, t.group_size).Union();
+      return quantized(tensor, wire::Quantization::PerGroup, how);
     }
     if (!t.scales.empty()) {
       const auto how = wire::CreatePerChannelDirect(fbb, &t.scales, 0).Union();
-      return wire::CreateXValue(
-          fbb, wire::ValueContent::QuantizedTensor,
-          wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::PerChannel, how).Union());
+      return quantized(tensor, wire::Quantization::PerChannel, how);
     }
     if (!t.scale) return wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union());
-    const auto quantized =
-        wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::PerTensor,
-                                    wire::CreatePerTensor(fbb, *t.scale, t.zero_point).Union());
-    return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, quantized.Union());
+    return quantized(tensor, wire::Quantization::PerTensor,
+                     wire::CreatePerTensor(fbb, *t.scale, t.zero_point).Union());
+  }
+  flatbuffers::Offset<wire::XValue> quantized(flatbuffers::Offset<wire::Tensor> tensor,
+                                              wire::Quantization kind,
+                                              flatbuffers::Offset<void> how) {
+    const auto stored = wire::CreateQuantizedTensor(fbb, tensor, kind, how);
+    return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());
   }
 
   std::vector<uint8_t> with_header() const {
