@@ -11,9 +11,10 @@
 #                               as it is now; says what is left out. If there is neither, all sources
 #                               count as changed
 #
-# What a backend's library is built from besides, in backends/*/library, and firmware are compiled
-# elsewhere, and not checked. What has passed is noted in the user's cache.
-# Builds in build/clang. Needs what `scripts/deps.sh clang` installs.
+# What the preset `clang` does not compile is not checked: firmware, what backends' libraries are built
+# from besides, and what needs libtorch. What has passed is noted in the user's cache, so that a run of
+# the whole tree goes on where another one ended. Builds in build/clang. Needs what
+# `scripts/deps.sh clang` installs.
 set -eu
 cd "$(dirname "$0")/.."
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
@@ -38,28 +39,47 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$(dirname "$passed")"
 touch "$passed"
 
-# What a source is when it passes. Headers that change besides are checked with the whole tree.
-key='cat .clang-tidy "$1" "${1%.cpp}.h" 2>/dev/null | sha256sum'
-
-# tidy: clang-tidy for the sources that are read. Writes the names of those with findings.
+# tidy: clang-tidy for the sources that are read, each after a digest that is noted if it passes. Writes
+# the names of those with findings.
 tidy() {
   : >"$work/reported"
-  key=$key passed=$passed reported=$work/reported xargs -r -P "$JOBS" -n 1 sh -c '
-    if clang-tidy-14 --quiet -p build/clang "$1"; then
-      eval "$key" >>"$passed"
+  passed=$passed reported=$work/reported xargs -r -P "$JOBS" -n 2 sh -c '
+    if clang-tidy-14 --quiet -p build/clang "$2"; then
+      echo "$1" >>"$passed"
     else
-      echo "$1" >>"$reported"
+      echo "$2" >>"$reported"
     fi' sh
 }
 
-sources() { git ls-files '*.cpp' ':!test/firmware' ':!backends/*/library/*'; }
+# unchecked: of the lines that are read, those whose digest is not noted.
+unchecked() { awk 'FILENAME != "-" { passed[$1]; next } !($1 in passed)' "$passed" -; }
+
+# with_digest: reads lines of names of files, of which the first is a source; writes the digest of all of
+# them and the source.
+with_digest() {
+  while read -r source others; do
+    echo "$(cat .clang-tidy "$source" $others | sha256sum | cut -d ' ' -f 1) $source"
+  done
+}
+
+# sources: those of the preset.
+sources() {
+  sed -n 's|^ *"file": "'"$PWD"'/\(.*\)".*|\1|p' build/clang/compile_commands.json |
+    grep -v '^build/' | sort -u
+}
 
 if [ "$what" != --changed ]; then
   scripts/build.sh clang
-  sources | tidy
+  # What the compiler read of the tree for each source, the source first.
+  ninja -C build/clang -t deps | awk '
+      /#deps/ { if (line) print line; line = "" }
+      /^ +(\.\.\/|generated\/)/ { name = $1; if (!sub(/^\.\.\/\.\.\//, "", name)) name = "build/clang/" name
+                                line = line (line ? " " : "") name }
+      END { if (line) print line }' | grep -v '^build/' | sort -u -k 1,1 >"$work/inputs"
+  with_digest <"$work/inputs" | unchecked | tidy
   found="nothing reported"
   [ ! -s "$work/reported" ] || found="findings in $(sort "$work/reported" | paste -s -d ' ')"
-  found="$(sources | wc -l) sources, $found"
+  found="$(wc -l <"$work/inputs") sources, $found"
   echo "lint.sh: $found"
   [ "$what" != --log ] ||
     echo "$(git rev-parse --short=10 HEAD) $(date -u +%Y-%m-%d): $found" >"$result"
@@ -81,23 +101,28 @@ changed() {
     git diff --name-only --diff-filter=d HEAD
     git log --format= --name-only --diff-filter=d "${base:+$base..}HEAD"
     [ -n "${LINT_BASE:-}" ] || [ ! -e "$result" ] || sed 's/.* findings in //' "$result" | tr ' ' '\n'
-  } | sed 's/\.h$/.cpp/' | awk '!seen[$0]++' | sources_of
+  } | sed 's/\.h$/.cpp/' | awk '!seen[$0]++' | { grep -xF -f "$work/sources" || true; }
 }
-sources_of() { sources >"$work/sources" && grep -xF -f "$work/sources" || true; }
-changed | while read -r file; do
-  grep -qxF -e "$(sh -c "$key" sh "$file")" "$passed" || echo "$file"
-done >"$work/unchecked"
+# Each with its header; headers that change besides are checked with the whole tree.
+with_header() {
+  while read -r source; do
+    if [ -e "${source%.cpp}.h" ]; then echo "$source ${source%.cpp}.h"; else echo "$source"; fi
+  done
+}
 
+cmake --preset clang >/dev/null
+sources >"$work/sources"
+changed >"$work/changed"
+with_header <"$work/changed" | with_digest | unchecked >"$work/unchecked"
 count=$(wc -l <"$work/unchecked")
 head -n "${LINT_FILES:-60}" "$work/unchecked" >"$work/list"
-echo "lint.sh: $(changed | wc -l) sources changed since ${base:-the first commit};" \
+echo "lint.sh: $(wc -l <"$work/changed") sources changed since ${base:-the first commit};" \
   "$count of them have not passed as they are; clang-tidy for $(wc -l <"$work/list")"
-cmake --preset clang >/dev/null
 headers=$(ninja -C build/clang -t targets all | sed -n 's/^\(generated\/.*\.h\): CUSTOM_COMMAND$/\1/p')
 cmake --build build/clang --target $headers >"$work/log" || { cat "$work/log" && exit 1; }
 tidy <"$work/list"
 left=$((count - $(wc -l <"$work/list")))
-[ "$left" -eq 0 ] ||
-  echo "lint.sh: $left left out, among them $(tail -n "$left" "$work/unchecked" | head -n 50 | paste -s -d ' ')"
+[ "$left" -eq 0 ] || echo "lint.sh: $left left out, among them" \
+  "$(tail -n "$left" "$work/unchecked" | head -n 50 | cut -d ' ' -f 2 | paste -s -d ' ')"
 [ ! -s "$work/reported" ] || echo "lint.sh: findings in $(sort "$work/reported" | paste -s -d ' ')" >&2
 [ ! -s "$work/reported" ]

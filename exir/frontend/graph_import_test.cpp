@@ -313,7 +313,7 @@ TEST(Float8Nodes, ArithmeticAndMixedMovesAreRefused) {
     const std::string inputs = named("self", tensor(left)) + ", " + named(name, tensor(right));
     return failure_of([&] { Float8Node("torch.ops.aten." + target, inputs, "g"); });
   };
-  const char* kWhy = "has an 8-bit float, which can be stored, moved and cast";
+  constexpr const char* kWhy = "has an 8-bit float, which can be stored, moved and cast";
   EXPECT_NE(failure("add.Tensor", "other", "e", "e").find(kWhy), std::string::npos);
   EXPECT_NE(failure("copy_.default", "src", "e", "a").find(kWhy), std::string::npos);
   EXPECT_NE(failure("copy_.default", "src", "e", "f").find(kWhy), std::string::npos);

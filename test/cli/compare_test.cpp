@@ -133,7 +133,7 @@ bool spoil_weight(Graph& graph, Node& node) {
 
 // Another operator with the same arguments.
 bool swap_operator(Graph& graph, Node& node) {
-  static const std::map<std::string, std::string> kOthers = {
+  static const std::map<std::string, std::string> others = {
       {"aten::relu", "aten::neg"},
       {"aten::add.Tensor", "aten::sub.Tensor"},
       {"aten::sub.Tensor", "aten::add.Tensor"},
@@ -144,8 +144,8 @@ bool swap_operator(Graph& graph, Node& node) {
       {"aten::sin", "aten::cos"},
       {"aten::exp", "aten::sin"},
       {"aten::hardtanh", "aten::clamp"}};
-  const auto found = kOthers.find(std::string(node.target()));
-  if (found == kOthers.end() || node.outputs[0]->type.dtype != ScalarType::kFloat) return false;
+  const auto found = others.find(std::string(node.target()));
+  if (found == others.end() || node.outputs[0]->type.dtype != ScalarType::kFloat) return false;
   const auto schema = graph.operators()->need(found->second);
   if (schema->args.size() != node.args.size()) return false;
   node.schema = schema;

@@ -23,10 +23,10 @@ const std::string kModels = TAPER_SOURCE_DIR "/test/models/data/";
 using Payload = std::vector<uint8_t>;
 
 std::vector<Payload> payloads_of(const std::string& model) {
-  static const exir::CompilerDescriptor* const kBackends[] = {&kCompiler};
+  static const exir::CompilerDescriptor* const backends[] = {&kCompiler};
   exir::ExportRequest request;
   request.methods = {{"forward", kModels + model + ".pt2"}};
-  request.lowering.backends = exir::make_compilers("vulkan", kBackends);
+  request.lowering.backends = exir::make_compilers("vulkan", backends);
   request.lowering.delegated = exir::Groups::kAll;
   std::vector<Payload> payloads;
   for (const auto& program : exir::export_program(request).programs) {

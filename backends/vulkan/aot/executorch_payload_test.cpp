@@ -21,8 +21,8 @@ extern const exir::CompilerDescriptor kCompiler;
 namespace {
 
 exir::BackendCompilers compilers() {
-  static const exir::CompilerDescriptor* const kBackends[] = {&kCompiler};
-  return exir::make_compilers("vulkan:min_elements=0", kBackends);
+  static const exir::CompilerDescriptor* const backends[] = {&kCompiler};
+  return exir::make_compilers("vulkan:min_elements=0", backends);
 }
 
 TEST(ExecutorchPayload, RulesHoldOfWhatItsExporterWrites) {

@@ -3,14 +3,14 @@
 namespace taper::vulkan {
 
 Span<const Span<const Operator>> operator_families() {
-  static const Span<const Operator> kFamilies[] = {
+  static const Span<const Operator> families[] = {
       kElementwiseOperators, kMovementOperators,      kMatrixOperators,    kConvolutionOperators,
       kPoolOperators,        kReductionOperators,     kOrderOperators,     kNormOperators,
       kIndexOperators,       kPartOperators,          kResampleOperators,  kAttentionOperators,
       kRecurrentOperators,   kSymbolicOperators,      kQuantisedOperators, kRotaryOperators,
       kQuantiseOperators,    kIntegerTensorOperators, kCacheOperators,
   };
-  return kFamilies;
+  return families;
 }
 
 const Operator* find_operator(std::string_view name) {

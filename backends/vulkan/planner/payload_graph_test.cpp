@@ -83,7 +83,7 @@ TEST(PayloadGraph, IsAligned) {
 }
 
 TEST(PayloadGraph, ItsNumbersNameValues) {
-  const char* const kCall = "a call of the payload names a value that is not there";
+  constexpr const char* kCall = "a call of the payload names a value that is not there";
   for (const int32_t wrong : {-1, 99, INT32_MAX, INT32_MIN}) {
     Sum sum;
     sum.payload.call("aten.relu.default", {sum.x, wrong});

@@ -128,8 +128,6 @@ void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* ele
       narrow<int8_t>(words, count, elements);
       break;
     case ScalarType::kByte:
-      narrow<uint8_t>(words, count, elements);
-      break;
     case ScalarType::kBool:
       narrow<uint8_t>(words, count, elements);
       break;

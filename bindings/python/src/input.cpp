@@ -24,9 +24,9 @@ int dtype_of_format(const char* format, Py_ssize_t item) {
   if (format == nullptr) return static_cast<int>(ScalarType::kByte);
   if (*format == '=' || *format == '<' || *format == '@') ++format;
   const std::string letter = format;
-  static const std::pair<const char*, ScalarType> kIntegers[] = {{"bhilq", ScalarType::kChar},
-                                                                 {"BHILQ", ScalarType::kByte}};
-  for (const auto& [letters, kind] : kIntegers) {
+  static const std::pair<const char*, ScalarType> integers[] = {{"bhilq", ScalarType::kChar},
+                                                                {"BHILQ", ScalarType::kByte}};
+  for (const auto& [letters, kind] : integers) {
     if (letter.size() != 1 || std::strchr(letters, letter[0]) == nullptr) continue;
     const bool is_signed = kind == ScalarType::kChar;
     switch (item) {
