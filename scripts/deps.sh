@@ -100,6 +100,10 @@ fi
 echo "deps.sh: installing from Debian:$missing" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# Another may be installing: apt-get does not wait for itself.
+lock=${XDG_CACHE_HOME:-$HOME/.cache}/taper/deps.lock
+mkdir -p "${lock%/*}"
+exec 9>"$lock" && flock 9
 install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends"
 # A fresh machine has no package lists yet: refresh them once and try again.
 if ! $install $missing >"$log" 2>&1; then

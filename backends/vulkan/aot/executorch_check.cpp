@@ -36,7 +36,7 @@ class Checker {
 
  private:
   std::string check(const ExecutorchCall& call) const {
-    const std::string problem = call_problem(facts_, call);
+    std::string problem = call_problem(facts_, call);
     if (!problem.empty() || (call.row->traits & kIsSymbolic) != 0) return problem;
     if (call.row->name == "et_vk.prepack.default") {
       return facts_.is_constant(call.args[0]) ? "" : "what it stores is not a constant";
