@@ -16,8 +16,8 @@
 #include "exir/bounds.h"
 #include "exir/export.h"
 #include "exir/ir/registry.h"
-#include "exir/writer/zip_writer.h"
 #include "test/cli/command.h"
+#include "test/cli/npz.h"
 #include "tools/atomic_file.h"
 #include "tools/npy.h"
 #include "tools/tensor_bytes.h"
@@ -297,14 +297,6 @@ TEST(Compare, TwoProgramsAgreeOrPartAtTheFault) {
   EXPECT_NE(said.out.find("the error is made here"), said.out.npos) << said.out;
   EXPECT_NE(said.out.find("from its inputs"), said.out.npos) << said.out;
   EXPECT_EQ(said.error_lines().size(), 1u) << said.err;
-}
-
-std::string npz(const std::map<std::string, std::string>& members) {
-  exir::ZipWriter zip;
-  for (const auto& [name, bytes] : members) {
-    zip.add_text(name + ".npy", bytes);
-  }
-  return zip.finish().joined();
 }
 
 TEST(Compare, TensorsFromPyTorchTakeThePlaceOfTheReference) {

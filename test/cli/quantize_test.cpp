@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "test/cli/command.h"
+#include "test/cli/npz.h"
 #include "tools/atomic_file.h"
 #include "tools/npy.h"
 
@@ -74,15 +75,20 @@ TEST(Quantize, TakesEveryScheme) {
 TEST(Quantize, ReadsSamplesInEveryForm) {
   const ScratchFolder folder;
   std::filesystem::create_directories(folder / "files");
+  std::filesystem::create_directories(folder / "archives");
   std::filesystem::create_directories(folder / "folders/0");
   std::filesystem::create_directories(folder / "folders/1");
   tools::write_file(folder / "files/9.npy", floats({1, 1, 8, 8}, 0.5f));
   tools::write_file(folder / "files/10.npy", floats({3, 1, 8, 8}, 1));
+  tools::write_file(folder / "archives/a.npz", npz({{"x", floats({1, 1, 8, 8}, 0)}}));
+  tools::write_file(folder / "archives/b.npz", npz({{"x", floats({2, 1, 8, 8}, 1)}}));
   tools::write_file(folder / "folders/0/x.npy", floats({1, 1, 8, 8}, 0));
   tools::write_file(folder / "folders/1/x.npy", floats({1, 1, 8, 8}, 1));
   tools::write_file(folder / "stacked.npy", floats({5, 1, 1, 8, 8}, 1));
   EXPECT_NE(quantize(folder, {"-c", folder / "files"}).out.find("on 4 samples"), std::string::npos);
   EXPECT_NE(quantize(folder, {"-c", folder / "stacked.npy"}).out.find("on 5 samples"),
+            std::string::npos);
+  EXPECT_NE(quantize(folder, {"-c", folder / "archives"}).out.find("on 3 samples"),
             std::string::npos);
   EXPECT_NE(quantize(folder, {"-c", folder / "folders"}).out.find("on 2 samples"),
             std::string::npos);
@@ -116,7 +122,7 @@ TEST(Quantize, SaysWhatIsWrong) {
   for (const Case& each : {
            Case{{}, 2, "--calibrate is missing"},
            Case{{"-c", folder / "absent"}, 1, "absent"},
-           Case{{"-c", folder / "empty"}, 1, "there is no .npy file"},
+           Case{{"-c", folder / "empty"}, 1, "there is no .npy or .npz file"},
            Case{{"-c", folder / "shape.npy"}, 1, "given float32 (4, 1, 8, 7)"},
            Case{{"-c", folder / "stack.npy"}, 1, "given float32 (4, 1, 1, 8, 7)"},
            Case{{"-c", folder / "none.npy"}, 1, "is empty"},

@@ -34,7 +34,7 @@ CommandLine describe() {
           "Quantises a PyTorch .pt2. The result is a .pt2 with the nodes that PyTorch's own tools\n"
           "write: PyTorch loads it, and taper export, check and inspect take it.\n\n"
           "By default activations and weights become int8, with scales found on samples: a .npz,\n"
-          "a .npy or a folder of .npy, with one array for each input whose first dimension counts\n"
+          "a .npy or a folder of them, with one array for each input whose first dimension counts\n"
           "the samples, or with a file or a folder for each sample. A few dozen are enough.\n",
           "MODEL.pt2 -o OUT.pt2 [--calibrate SAMPLES] [OPTIONS]",
           {{"Quantise",
@@ -154,7 +154,7 @@ void set_scheme(const CommandLine& line, bool kernels_only, exir::QuantizeReques
   }
   if (request.activations == exir::Activations::kStatic && !line.given("calibrate")) {
     throw UsageError(
-        "--calibrate is missing: samples, such as a folder of .npy files; --dynamic, "
+        "--calibrate is missing: samples, such as a folder of .npy or .npz files; --dynamic, "
         "--weights and --float16 need none");
   }
   const bool measures = line.given("max-drop") || line.given("sensitivity");

@@ -163,12 +163,14 @@ void add_samples(const std::vector<NamedArray>& arrays,
   }
 }
 
-std::vector<std::string> entries_of(const std::string& folder, bool folders) {
+// The paths in a folder: files with that extension, or folders if it is none.
+std::vector<std::string> entries_of(const std::string& folder, const char* extension) {
   std::vector<std::string> paths;
   std::error_code problem;
   for (fs::directory_iterator at(system::as_path(folder), problem), end; !problem && at != end;
        at.increment(problem)) {
-    const bool wanted = folders ? at->is_directory() : at->path().extension() == ".npy";
+    const bool wanted =
+        extension == nullptr ? at->is_directory() : at->path().extension() == extension;
     if (wanted) paths.push_back(system::as_text(at->path()));
   }
   if (problem)
@@ -188,24 +190,28 @@ std::vector<NamedArray> read_files(const std::vector<std::string>& paths) {
 std::vector<exir::Sample> read_samples(const std::string& path, const exir::Graph& graph) {
   const std::vector<const exir::Value*> inputs = inputs_of(graph);
   std::vector<exir::Sample> samples;
+  const auto add = [&](const std::vector<NamedArray>& arrays) {
+    add_samples(arrays, inputs, samples);
+  };
   if (!fs::is_directory(system::as_path(path))) {
     const std::string extension = system::as_text(system::as_path(path).extension());
-    add_samples(extension == ".npy" ? read_files({path}) : read_npz(path, "samples"), inputs,
-                samples);
+    add(extension == ".npy" ? read_files({path}) : read_npz(path, "samples"));
     return samples;
   }
-  const std::vector<std::string> files = entries_of(path, false);
-  const std::vector<std::string> folders = entries_of(path, true);
+  const std::vector<std::string> files = entries_of(path, ".npy");
+  const std::vector<std::string> archives = entries_of(path, ".npz");
   if (!files.empty() && inputs.size() == 1) {
-    for (const std::string& file : files) add_samples(read_files({file}), inputs, samples);
+    for (const std::string& file : files) add(read_files({file}));
   } else if (!files.empty()) {
-    add_samples(read_files(files), inputs, samples);
+    add(read_files(files));
+  } else if (!archives.empty()) {
+    for (const std::string& file : archives) add(read_npz(file, "samples"));
   } else {
-    for (const std::string& folder : folders) {
-      add_samples(read_files(entries_of(folder, false)), inputs, samples);
+    for (const std::string& folder : entries_of(path, nullptr)) {
+      add(read_files(entries_of(folder, ".npy")));
     }
   }
-  if (samples.empty()) throw InputError("samples '" + path + "': there is no .npy file");
+  if (samples.empty()) throw InputError("samples '" + path + "': there is no .npy or .npz file");
   return samples;
 }
 

@@ -1,8 +1,9 @@
-// Calibration samples for a program: a .npz, or a folder of .npy files.
+// Calibration samples for a program: a .npz, or a folder of .npy or .npz files.
 //
 //   data.npz, folder/*.npy   one array for each input; its first dimension counts the samples:
 //                            the rows of one after another, or whole inputs that are stacked
 //   folder/0007.npy          for a program with one input: each file holds one or several samples
+//   folder/0007.npz          each file holds one or several samples, in an array for each input
 //   folder/0007/*.npy        one folder for each sample, in it an array for each input
 //
 // Files and folders are taken in the order of their names, numbers by value.
