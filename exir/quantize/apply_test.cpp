@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exir/ir/body_for_test.h"
 #include "exir/ops/builtin.h"
 #include "exir/quantize/plan.h"
 
@@ -197,6 +198,24 @@ TEST(Prepare, WritesThroughViewsStay) {
   prepare_for_quantisation(*graph);
   EXPECT_NE(print(*graph).find("aten::relu_"), std::string::npos);
   EXPECT_TRUE(find_sites(*graph).layers.empty());
+}
+
+// Convolutions of volumes, and transposed ones with groups, compute in float: their weights are stored as
+// integers, and the values around them have no scales.
+TEST(Sites, ConvolutionsWithoutAnIntegerFormAreStored) {
+  const auto graph = parse_body(R"(  input %x: float32[1, 4, 6, 6, 6]
+  input %p: float32[1, 16, 6, 6]
+  constant %u: float32[8, 4, 3, 3, 3] "u" = zeros
+  constant %v: float32[8, 4, 3, 3, 3] "v" = zeros
+  constant %w: float32[16, 8, 2, 2] "w" = zeros
+  %a: float32[1, 8, 4, 4, 4] = aten::conv3d(%x, %u, None)
+  %b: float32[1, 8, 4, 4, 4] = aten::convolution(%x, %v, None, [1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1)
+  %c: float32[1, 32, 7, 7] = aten::conv_transpose2d.input(%p, %w, None, [1, 1], [0, 0], [0, 0], 4, [1, 1])
+  return %a, %b, %c)");
+  const Sites sites = find_sites(*graph);
+  ASSERT_EQ(sites.layers.size(), 3u);
+  for (const QuantLayer& layer : sites.layers) EXPECT_EQ(layer.kind, LayerKind::kStored);
+  EXPECT_TRUE(sites.groups.empty());
 }
 
 // embedding_renorm_ writes the table through a view.

@@ -61,7 +61,9 @@ const std::set<std::string_view> kArithmetic = {"aten::add.Tensor", "aten::sub.T
 // Bounded functions, whose results are worth a byte where their input is one.
 const std::set<std::string_view> kBounded = {"aten::sigmoid", "aten::hardsigmoid", "aten::tanh"};
 
-// Their weights are stored as integers; what they compute with is float32.
+const std::set<std::string_view> kVolumes = {"aten::conv3d", "aten::conv3d.padding",
+                                             "aten::conv_transpose3d.input"};
+
 const std::set<std::string_view> kRecurrent = {"aten::lstm.input", "aten::lstm.data",
                                                "aten::gru.input", "aten::gru.data"};
 
@@ -101,6 +103,22 @@ Value* behind_transposes(Value* value, size_t* axis) {
   return value;
 }
 
+bool is_transposed(const Node& node) {
+  return node.is("aten::convolution") ? node.arg("transposed").to_bool()
+                                      : node.target().find("transpose") != std::string_view::npos;
+}
+
+// Whether the weights of a node are stored as integers although it computes with floats: layers with
+// state, convolutions of volumes, and transposed ones whose groups have no output channels in one
+// dimension.
+bool only_stores(const Node& node) {
+  if (kRecurrent.count(node.target()) != 0 || kVolumes.count(node.target()) != 0) return true;
+  if (kConvolutions.count(node.target()) == 0) return false;
+  if (node.outputs[0]->type.rank() == 5) return true;
+  const Argument& groups = node.arg("groups");
+  return is_transposed(node) && !(groups.is_int() && groups.to_int() == 1);
+}
+
 class Finder {
  public:
   Finder(const Graph& graph, const Enabled& enabled, Reach reach)
@@ -115,8 +133,7 @@ class Finder {
     }
     for (const auto& node : graph_.nodes) find_layer(*node);
     for (const auto& node : graph_.nodes) {
-      const bool is_recurrent = kRecurrent.count(node->target()) != 0;
-      if (is_recurrent || reach_ == Reach::kEveryWeight) find_stored(*node);
+      if (only_stores(*node) || reach_ == Reach::kEveryWeight) find_stored(*node);
     }
     while (spread()) continue;
     collect();
@@ -164,7 +181,7 @@ class Finder {
   }
 
   void find_layer(Node& node) {
-    if (node.outputs.size() != 1) return;
+    if (node.outputs.size() != 1 || only_stores(node)) return;
     QuantLayer layer;
     layer.node = &node;
     layer.name = node.outputs[0]->name;
@@ -173,7 +190,7 @@ class Finder {
       layer.input = tensor_argument(node, "input");
       layer.weight = tensor_argument(node, "weight");
       layer.bias = tensor_argument(node, "bias");
-      if (!set_transposed(layer)) return;
+      if (is_transposed(node)) layer.axis = 1;  // Its output channels.
     } else if (node.is("aten::linear")) {
       layer.kind = LayerKind::kLinear;
       layer.input = tensor_argument(node, "input");
@@ -218,17 +235,6 @@ class Finder {
       layer.weight = value;
       if (!enabled_ || enabled_(layer)) out_.layers.push_back(layer);
     });
-  }
-
-  // Transposed convolutions have their output channels in dimension 1, if there are no groups.
-  static bool set_transposed(QuantLayer& layer) {
-    const Node& node = *layer.node;
-    const bool transposed = node.is("aten::convolution")
-                                ? node.arg("transposed").to_bool()
-                                : node.target().find("transpose") != std::string_view::npos;
-    if (!transposed) return true;
-    layer.axis = 1;
-    return node.arg("groups").is_int() && node.arg("groups").to_int() == 1;
   }
 
   bool mark(Value* value) {

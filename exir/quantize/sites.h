@@ -23,7 +23,8 @@ enum class LayerKind : uint8_t {
   kLinear,
   kEmbedding,
   kArithmetic,
-  kStored,  // Any other constant, such as a weight of an LSTM; only how it is stored changes.
+  kStored,  // Any other constant, such as a weight of an LSTM or of a 3-d convolution; only how it is
+            // stored changes.
 };
 
 struct QuantLayer {
@@ -44,8 +45,8 @@ struct Sites {
   std::vector<std::vector<Value*>> groups;
 };
 
-// Whether constants that no layer multiplies by count as well. The weights of LSTM and GRU layers
-// always do.
+// Whether constants that no layer multiplies by count as well. The weights of LSTM and GRU layers,
+// and of convolutions that have no integer form, always do.
 enum class Reach : uint8_t { kLayers, kEveryWeight };
 
 // The layers for which `enabled` says so; all if it is empty.
