@@ -23,8 +23,8 @@ enum class LayerKind : uint8_t {
   kLinear,
   kEmbedding,
   kArithmetic,
-  kStored,  // Any other constant, such as a weight of an LSTM or of a 3-d convolution; only how it is
-            // stored changes.
+  kStored,  // Any other constant, such as a weight of an LSTM or of a convolution of volumes; only
+            // how it is stored changes.
 };
 
 struct QuantLayer {

@@ -220,11 +220,12 @@ Status scale_rows(KernelContext&, const Tensor& bytes, const Tensor& scales, Ten
   TAPER_FITS(bytes.dim() >= 1 && scales.numel() >= bytes.size(0),
              "its scales do not fit its weights");
   TAPER_TRY(out.resize(bytes.sizes()));
-  const int64_t row = bytes.size(0) == 0 ? 0 : bytes.numel() / bytes.size(0);
+  const int64_t rows = bytes.size(0), width = rows == 0 ? 0 : bytes.numel() / rows;
   const auto* from = static_cast<const int8_t*>(bytes.const_data());
   float* to = out.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < bytes.numel(); ++i) {
-    to[i] = static_cast<float>(from[i]) * scales.const_data_ptr<float>()[i / row];
+  for (int64_t row = 0; row < rows; ++row) {
+    const float scale = scales.const_data_ptr<float>()[row];
+    for (int64_t i = 0; i < width; ++i) *to++ = static_cast<float>(*from++) * scale;
   }
   return {};
 }

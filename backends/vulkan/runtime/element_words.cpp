@@ -91,8 +91,6 @@ Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* 
       widen<int8_t>(elements, count, words);
       break;
     case ScalarType::kByte:
-      widen<uint8_t>(elements, count, words);
-      break;
     case ScalarType::kBool:
       widen<uint8_t>(elements, count, words);
       break;

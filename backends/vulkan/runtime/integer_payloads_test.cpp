@@ -16,11 +16,11 @@ using test::TestTensor;
 class IntegerPayloads : public testing::TestWithParam<const char*> {
  protected:
   // Runs a payload of one input and one output; a test is skipped without its device.
-  void run(std::vector<uint8_t> payload, TestTensor& x, TestTensor& y) {
+  void run(const std::vector<uint8_t>& payload, TestTensor& x, TestTensor& y) {
     VulkanOptions options;
     options.device = GetParam();
     VulkanBackend backend(options);
-    LoadedPayload loaded(backend, {}, std::move(payload));
+    LoadedPayload loaded(backend, {}, payload);
     if (loaded.status.error() == Error::kNotFound) GTEST_SKIP() << "lavapipe is not installed";
     ASSERT_STREQ(loaded.status.message(), "");
     ASSERT_STREQ(loaded.run(x, y).message(), "");
@@ -126,7 +126,7 @@ TEST_P(IntegerPayloads, RowsOfIntegersTimesBytes) {
       for (int row = 0; row < kRows; ++row) {
         for (int column = 0; column < kColumns; ++column) {
           int sum = 0;
-          const int8_t* of_column = &weights[static_cast<size_t>(column * k)];
+          const int8_t* of_column = &weights[static_cast<size_t>(column) * static_cast<size_t>(k)];
           for (int at = 0; at < k; ++at) sum += steps_at(row, at) * of_column[at];
           EXPECT_EQ(out->const_data_ptr<float>()[row * kColumns + column],
                     static_cast<float>(sum) * 0.125F)

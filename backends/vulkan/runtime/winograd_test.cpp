@@ -14,7 +14,7 @@ namespace {
 
 struct Case {
   uint32_t images, in, out, height, width;
-  int64_t pad;
+  uint32_t pad;
   uint32_t tile;  // Of Winograd's.
 };
 
@@ -28,8 +28,8 @@ std::vector<float> random_numbers(size_t count, float most) {
 
 class Winograd : public testing::TestWithParam<Case> {
  protected:
-  uint32_t out_height() const { return c.height + static_cast<uint32_t>(2 * c.pad) - 2; }
-  uint32_t out_width() const { return c.width + static_cast<uint32_t>(2 * c.pad) - 2; }
+  uint32_t out_height() const { return c.height + 2 * c.pad - 2; }
+  uint32_t out_width() const { return c.width + 2 * c.pad - 2; }
 
   // relu(convolution(x, w, bias) + other), where the other is the result of a convolution of its own.
   std::vector<uint8_t> payload() const {
