@@ -108,9 +108,9 @@ bool is_transposed(const Node& node) {
                                       : node.target().find("transpose") != std::string_view::npos;
 }
 
-// Whether the weights of a node are stored as integers although it computes with floats: layers with
-// state, convolutions of volumes, and transposed ones whose groups have no output channels in one
-// dimension.
+// Whether the weights of a node are stored as integers although it computes with floats: layers
+// with state, convolutions of volumes, and transposed ones whose groups have no output channels in
+// one dimension.
 bool only_stores(const Node& node) {
   if (kRecurrent.count(node.target()) != 0 || kVolumes.count(node.target()) != 0) return true;
   if (kConvolutions.count(node.target()) == 0) return false;
