@@ -94,9 +94,12 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
   const bool is_constant = value->role == exir::ValueRole::kConstant;
   if (is_constant && packs_ && stays_integers(value)) return tensors_[value] = dequantised(value);
   const bool is_known = is_constant || states_.count(value) != 0;
-  const Id data = is_known ? constant(exir::elements_of(*value)) : -1;
-  const auto made =
-      wire::CreateTensorDirect(fbb_, data_type(value->type.dtype), &dims, data, /*mem_obj_id=*/-1);
+  // The device widens float16 constants when it loads the payload.
+  const bool is_narrow = is_constant && packs_ && value->halves.data != nullptr;
+  const auto type = is_narrow ? wire::DataType::Float16 : data_type(value->type.dtype);
+  const auto bytes = [&] { return is_narrow ? value->halves : exir::elements_of(*value); };
+  const Id data = is_known ? constant(bytes()) : -1;
+  const auto made = wire::CreateTensorDirect(fbb_, type, &dims, data, /*mem_obj_id=*/-1);
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
 }
 
