@@ -547,7 +547,7 @@ void bilinear(Lowering& l, const Node& node) {
 std::string bilinear_refusal(const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is dynamic";
-  if (const std::string why = channels_refusal(node); !why.empty()) return why;
+  if (std::string why = channels_refusal(node); !why.empty()) return why;
   const exir::Argument& factors = node.arg("scale_factors");
   if (factors.is_none() || node.arg("align_corners").to_bool()) return "";
   for (size_t d = 0; d < 2; ++d) {

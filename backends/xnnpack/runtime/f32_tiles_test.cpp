@@ -12,7 +12,7 @@
 #if defined(__x86_64__)
 
 extern "C" {
-// XNNPACK's declarations.
+// NOLINTBEGIN(bugprone-reserved-identifier): XNNPACK's names.
 union xnn_f32_minmax_params {
   struct {
     float min, max;
@@ -24,6 +24,7 @@ using IgemmTile = void(size_t, size_t, size_t, size_t, const float**, const floa
                        size_t, size_t, const float*, const xnn_f32_minmax_params*);
 GemmTile taper_f32_gemm_14x32__avx512f, taper_f32_gemm_6x16__fma3;
 IgemmTile taper_f32_igemm_12x32__avx512f, taper_f32_igemm_6x32__avx512f, taper_f32_igemm_6x16__fma3;
+// NOLINTEND(bugprone-reserved-identifier)
 }
 
 namespace taper::xnnpack {
