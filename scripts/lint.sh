@@ -71,11 +71,12 @@ sources() {
 if [ "$what" != --changed ]; then
   scripts/build.sh clang
   # What the compiler read of the tree for each source, the source first.
-  ninja -C build/clang -t deps | awk '
-      /#deps/ { if (line) print line; line = "" }
-      /^ +(\.\.\/|generated\/)/ { name = $1; if (!sub(/^\.\.\/\.\.\//, "", name)) name = "build/clang/" name
-                                line = line (line ? " " : "") name }
-      END { if (line) print line }' | grep -v '^build/' | sort -u -k 1,1 >"$work/inputs"
+  ninja -C build/clang -t deps |
+    sed -n 's|^.*: #deps.*|#|p; s|^ *\.\./\.\./||p; s|^ *generated/|build/clang/generated/|p' |
+    awk '$0 == "#" { if (line) print line; line = ""; next }
+         { line = line (line ? " " : "") $0 }
+         END { if (line) print line }' |
+    grep -v '^build/' | sort -u -k 1,1 >"$work/inputs"
   with_digest <"$work/inputs" | unchecked | tidy
   found="nothing reported"
   [ ! -s "$work/reported" ] || found="findings in $(sort "$work/reported" | paste -s -d ' ')"
