@@ -9,6 +9,7 @@
 #include "backends/vulkan/aot/state_updates.h"
 #include "backends/vulkan/planner/payload_header.h"
 #include "exir/delegate/content_name.h"
+#include "exir/delegate/half_constants.h"
 #include "exir/delegate/number.h"
 #include "exir/ir/failure.h"
 #include "exir/ir/scales.h"
@@ -94,11 +95,17 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
   const bool is_constant = value->role == exir::ValueRole::kConstant;
   if (is_constant && packs_ && stays_integers(value)) return tensors_[value] = dequantised(value);
   const bool is_known = is_constant || states_.count(value) != 0;
-  // The device widens float16 constants when it loads the payload.
-  const bool is_narrow = is_constant && packs_ && value->halves.data != nullptr;
-  const auto type = is_narrow ? wire::DataType::Float16 : data_type(value->type.dtype);
-  const auto bytes = [&] { return is_narrow ? value->halves : exir::elements_of(*value); };
-  const Id data = is_known ? constant(bytes()) : -1;
+  exir::TensorData elements = is_known ? exir::elements_of(*value) : exir::TensorData();
+  wire::DataType type = data_type(value->type.dtype);
+  const bool may_be_halves = is_constant && packs_ && purpose_ == Purpose::kRun;
+  if (may_be_halves && value->type.dtype == ScalarType::kFloat) {
+    const exir::TensorData halves = exir::as_halves(elements);
+    if (halves.data != nullptr) {  // The device widens them when it loads the payload.
+      elements = halves;
+      type = wire::DataType::Float16;
+    }
+  }
+  const Id data = is_known ? constant(elements) : -1;
   const auto made = wire::CreateTensorDirect(fbb_, type, &dims, data, /*mem_obj_id=*/-1);
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
 }

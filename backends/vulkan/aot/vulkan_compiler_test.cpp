@@ -218,28 +218,26 @@ exir::Delegate layer_of(exir::Scales scales) {
   return writer.finish(graph->nodes[0]->outputs);
 }
 
-TEST(VulkanCompiler, WeightsThatWereFloat16AreStoredSo) {
-  const auto graph = exir::parse_body(R"(  input %x: float32[1, 2]
-  constant %w: float32[2, 2] = {1, 2, 3, 4}
-  %y: float32[1, 2] = aten::mm(%x, %w)
+TEST(VulkanCompiler, WeightsThatFloat16HoldsAreStoredSo) {
+  const auto graph = exir::parse_body(R"(  input %x: float32[1, 32]
+  constant %w: float32[32, 16] = zeros
+  %y: float32[1, 16] = aten::mm(%x, %w)
   return %y)");
-  exir::Value* weight = graph->nodes[0]->args[1].value();
-  weight->halves = exir::own_bytes({0x00, 0x3c, 0x00, 0x40, 0x00, 0x42, 0x00, 0x44});
-  const auto data_of = [&](bool with_halves) {
+  graph->constants[0]->data = exir::own_bytes(std::vector<uint8_t>(32 * 16 * sizeof(float)));
+  const auto bytes_of = [&](bool for_executorch) {
     PayloadWriter writer(*graph, {graph->inputs[0].value()});
-    if (!with_halves) writer.write_floats();
+    if (for_executorch) writer.write_floats();
     writer.add(*graph->nodes[0]);
     const exir::Delegate delegate = writer.finish(graph->nodes[0]->outputs);
     PayloadGraph payload;
     EXPECT_TRUE(payload.read({delegate.payload.data(), delegate.payload.size()}, nullptr).ok());
     const auto& value = payload.values[static_cast<size_t>(payload.calls[0].args[1])];
-    EXPECT_EQ(value.is_half, with_halves);
+    EXPECT_EQ(value.is_half, !for_executorch);
     EXPECT_EQ(value.dtype, ScalarType::kFloat);
-    const exir::TensorData& bytes = delegate.data.at(0).bytes;
-    return std::vector<uint8_t>(bytes.data, bytes.data + bytes.bytes);
+    return delegate.data.at(0).bytes.bytes;
   };
-  EXPECT_EQ(data_of(true), (std::vector<uint8_t>{0x00, 0x3c, 0x00, 0x40, 0x00, 0x42, 0x00, 0x44}));
-  EXPECT_EQ(data_of(false).size(), 16u);  // As ExecuTorch's runtime takes them.
+  EXPECT_EQ(bytes_of(false), 32u * 16 * 2);
+  EXPECT_EQ(bytes_of(true), 32u * 16 * 4);
 }
 
 TEST(VulkanCompiler, IntegersWithZeroPointsBecomeFloatsInTheCall) {

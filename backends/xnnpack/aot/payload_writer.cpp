@@ -3,7 +3,6 @@
 #include "backends/xnnpack/aot/payload_writer.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -16,6 +15,7 @@
 #include "backends/xnnpack/aot/types_of_parts.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/delegate/content_name.h"
+#include "exir/delegate/half_constants.h"
 #include "exir/ir/failure.h"
 #include "exir/ir/scales.h"
 #include "kernels_portable/engine/half.h"
@@ -383,36 +383,6 @@ exir::TensorData in_16_bits(const std::vector<float>& scales) {
   return exir::own_bytes(std::move(bytes));
 }
 
-// Calls visit(half) for the elements of floats, until it returns false.
-template <typename Visit>
-bool for_each_half(const exir::TensorData& floats, const Visit& visit) {
-  for (size_t i = 0; i < floats.bytes / sizeof(float); ++i) {
-    float number;
-    std::memcpy(&number, floats.data + i * sizeof(number), sizeof(number));
-    if (!visit(number, portable::float_to_half(number))) return false;
-  }
-  return true;
-}
-
-// The elements of a constant of floats as float16, if that changes none of them; else no data.
-exir::TensorData as_halves(const exir::TensorData& floats) {
-  constexpr size_t kSmall = 1024;  // Bytes that are not worth it.
-  if (floats.bytes <= kSmall) return {};
-  const bool fits = for_each_half(floats, [](float number, portable::Half half) {
-    const float again = portable::half_to_float(half);
-    return std::bit_cast<uint32_t>(number) == std::bit_cast<uint32_t>(again);
-  });
-  if (!fits) return {};
-  std::vector<uint8_t> bytes;
-  bytes.reserve(floats.bytes / 2);
-  for_each_half(floats, [&](float, portable::Half half) {
-    bytes.push_back(static_cast<uint8_t>(half.bits));
-    bytes.push_back(static_cast<uint8_t>(half.bits >> 8));
-    return true;
-  });
-  return exir::own_bytes(std::move(bytes));
-}
-
 // XNNPACK lays out a graph for the upper bounds of sizes, which need not agree as the sizes do: if
 // n is padded to a multiple of 4 and the bound of the sum is 73, that is no number of rows of 4.
 bool PayloadWriter::fits_upper_bounds(Id id, const Dims& dims) const {
@@ -496,7 +466,7 @@ exir::Delegate PayloadWriter::finish() {
     } else if (value.constant != 0 && read[id]) {
       const exir::TensorData& data = list_.data(id);
       const bool may_be_halves = is_float && (filters[id] || !for_executorch_);
-      const exir::TensorData halves = may_be_halves ? as_halves(data) : exir::TensorData();
+      const exir::TensorData halves = may_be_halves ? exir::as_halves(data) : exir::TensorData();
       const bool has_halves = halves.data != nullptr;
       constant = add(has_halves ? halves : data);
       if (has_halves) type = wire::DataType::FP16;
