@@ -9,7 +9,7 @@
 
 namespace taper::exir {
 
-// 32 hexadecimal digits. A collision of different bytes is detected when the file is written.
+// 16 hexadecimal digits. A collision of different bytes is detected when the file is written.
 std::string content_name(const TensorData& data);
 
 }  // namespace taper::exir

@@ -3,8 +3,9 @@
 #include "exir/emit/constant_pool.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
+
+#include "exir/delegate/content_name.h"
 
 namespace taper::exir {
 namespace {
@@ -14,8 +15,10 @@ bool same_bytes(const TensorData& a, const TensorData& b) {
   return a.bytes == 0 || a.data == b.data || std::memcmp(a.data, b.data, a.bytes) == 0;
 }
 
-// FNV-1a over words of eight bytes that start `step` bytes apart.
-uint64_t hash_of(const TensorData& data, size_t step) {
+// FNV-1a over some of the words of eight bytes. Equal hashes are followed by a full comparison.
+uint64_t hash_of_samples(const TensorData& data) {
+  constexpr size_t kSamples = 256;
+  const size_t step = std::max<size_t>(8, data.bytes / kSamples);
   uint64_t hash = 14695981039346656037u ^ data.bytes;
   size_t i = 0;
   for (; i + 8 <= data.bytes; i += step) {
@@ -28,12 +31,6 @@ uint64_t hash_of(const TensorData& data, size_t step) {
   return hash;
 }
 
-// Equal hashes are followed by a full comparison.
-uint64_t hash_of_samples(const TensorData& data) {
-  constexpr size_t kSamples = 256;
-  return hash_of(data, std::max<size_t>(8, data.bytes / kSamples));
-}
-
 }  // namespace
 
 void NamedPool::add(const std::string& name, const TensorData& data) {
@@ -42,8 +39,6 @@ void NamedPool::add(const std::string& name, const TensorData& data) {
     throw Failure("two different constants of delegates are named " + name);
   }
 }
-
-uint64_t content_hash(const TensorData& data) { return hash_of(data, 8); }
 
 uint32_t ConstantPool::find(const TensorData& data) const {
   const auto [first, last] = by_sample_.equal_range(hash_of_samples(data));
@@ -71,10 +66,7 @@ std::string ExternalWeights::add(const std::string& fqn, const TensorType& type,
   };
   for (int attempt = 0;; ++attempt) {
     if (attempt > 0 || fqn.empty()) {
-      char text[48];
-      std::snprintf(text, sizeof text, "constant_%016llx_%d",
-                    static_cast<unsigned long long>(content_hash(data)), attempt);
-      weight.key = text;
+      weight.key = "constant_" + content_name(data) + "_" + std::to_string(attempt);
     }
     const auto [found, fresh] = by_key_.emplace(weight.key, weight);
     if (fresh || fits(found->second)) return weight.key;

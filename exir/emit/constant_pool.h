@@ -37,9 +37,6 @@ class NamedPool {
   std::map<std::string, TensorData> entries_;
 };
 
-// A hash of all bytes, for names that are derived from contents.
-uint64_t content_hash(const TensorData& data);
-
 // Weights that go into a .ptd, by name.
 struct ExternalWeight {
   std::string key;
