@@ -154,6 +154,55 @@ void softmax_across(const float* x, int64_t size, int64_t step, int64_t count, b
   }
 }
 
+// Calls each(at, count) for vectors of whole rows of a block of `all` elements.
+template <typename Each>
+HWY_INLINE void for_row_vectors(int64_t all, int64_t width, const Each& each) {
+  for (int64_t at = 0; at < all; at += width) each(at, std::min(width, all - at));
+}
+
+// Combines lanes that stand for the same line, of `inner` lines side by side, and repeats the
+// results.
+template <typename Combine>
+HWY_INLINE Vec fold_rows(Vec rows, int64_t inner, int64_t width, const Combine& combine) {
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(rows, kTag, lanes);
+  for (int64_t i = inner; i < width; ++i) lanes[i % inner] = combine(lanes[i % inner], lanes[i]);
+  for (int64_t i = inner; i < width; ++i) lanes[i] = lanes[i - inner];
+  return hn::Load(kTag, lanes);
+}
+
+// Few lines side by side: a vector holds several elements of each.
+void softmax_of_few(const float* x, int64_t size, int64_t inner, bool logarithm, float* out) {
+  const int64_t all = size * inner, width = kLanes / inner * inner;
+  const auto there = [](int64_t count) { return hn::FirstN(kTag, static_cast<size_t>(count)); };
+  const auto read = [](const float* from, int64_t count) HWY_ATTR {
+    return count == kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
+  };
+  const auto write = [](Vec value, float* to, int64_t count) HWY_ATTR {
+    count == kLanes ? hn::StoreU(value, kTag, to) : store_some(value, to, count);
+  };
+  Vec max = constant(kNothing), sum = hn::Zero(kTag);
+  for_row_vectors(all, width, [&](int64_t at, int64_t count) HWY_ATTR {
+    max = hn::Max(max, hn::IfThenElse(there(count), read(x + at, count), max));
+  });
+  max = fold_rows(max, inner, width, [](float a, float b) { return std::max(a, b); });
+  for_row_vectors(all, width, [&](int64_t at, int64_t count) HWY_ATTR {
+    const Vec term = exp_of(hn::Sub(read(x + at, count), max));
+    sum = hn::Add(sum, hn::IfThenElseZero(there(count), term));
+    if (!logarithm) write(term, out + at, count);
+  });
+  sum = fold_rows(sum, inner, width, [](float a, float b) { return a + b; });
+  HWY_ALIGN float sums[kLanes];
+  hn::Store(sum, kTag, sums);
+  for (float& each : sums) each = logarithm ? std::log(each) : 1 / each;
+  const Vec by = hn::Load(kTag, sums);
+  for_row_vectors(all, width, [&](int64_t at, int64_t count) HWY_ATTR {
+    const Vec result = logarithm ? hn::Sub(hn::Sub(read(x + at, count), max), by)
+                                 : hn::Mul(read(out + at, count), by);
+    write(result, out + at, count);
+  });
+}
+
 }  // namespace
 
 float softmax_terms_form(float* x, int64_t count) {
@@ -167,6 +216,10 @@ void softmax_form(const float* x, const portable::AroundDim& around, int64_t fir
   for (int64_t o = 0; o < around.outer; ++o, x += block, out += block) {
     if (inner == 1) {
       softmax_line(x, size, logarithm, out);
+      continue;
+    }
+    if (first == 0 && last == inner && 2 * inner <= kLanes) {
+      softmax_of_few(x, size, inner, logarithm, out);
       continue;
     }
     int64_t i = first;
