@@ -1,0 +1,206 @@
+// permute_copy.out, transpose_copy.int_out and t_copy.out of contiguous tensors with elements of
+// four bytes: dimensions that stay together are one, and what is left is planes of matrices, which
+// are transposed in blocks of vectors.
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels_optimized/engine/overlay.h"
+#include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/engine/dims.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/ops/permute.cpp"
+#include "kernels_optimized/engine/dispatch.h"
+// These must come after dispatch.h, which chooses the targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/engine/vectors.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr hn::CappedTag<float, 8> kBlockTag;
+using BlockVec = hn::Vec<decltype(kBlockTag)>;
+constexpr int64_t kBlock = hn::MaxLanes(kBlockTag);  // Of 4 or 8 rows and columns.
+static_assert(kBlock == 4 || kBlock == 8);
+
+// The four columns of four rows, in each 128 bits of the vectors by themselves.
+HWY_INLINE void transpose_quarters(BlockVec (&v)[4]) {
+  constexpr hn::RepartitionToWide<decltype(kBlockTag)> kPairs;
+  const auto pairs = [&](BlockVec x) HWY_ATTR { return hn::BitCast(kPairs, x); };
+  const auto a = pairs(hn::InterleaveLower(kBlockTag, v[0], v[1]));
+  const auto b = pairs(hn::InterleaveLower(kBlockTag, v[2], v[3]));
+  const auto c = pairs(hn::InterleaveUpper(kBlockTag, v[0], v[1]));
+  const auto d = pairs(hn::InterleaveUpper(kBlockTag, v[2], v[3]));
+  v[0] = hn::BitCast(kBlockTag, hn::InterleaveLower(kPairs, a, b));
+  v[1] = hn::BitCast(kBlockTag, hn::InterleaveUpper(kPairs, a, b));
+  v[2] = hn::BitCast(kBlockTag, hn::InterleaveLower(kPairs, c, d));
+  v[3] = hn::BitCast(kBlockTag, hn::InterleaveUpper(kPairs, c, d));
+}
+
+// A block: to[r * to_step + c] = from[c * from_step + r].
+HWY_INLINE void transpose_block(const float* from, int64_t from_step, float* to, int64_t to_step) {
+  BlockVec first[4];
+  for (int64_t c = 0; c < 4; ++c) first[c] = hn::LoadU(kBlockTag, from + c * from_step);
+  transpose_quarters(first);
+  if constexpr (kBlock == 4) {
+    for (int64_t r = 0; r < 4; ++r) hn::StoreU(first[r], kBlockTag, to + r * to_step);
+  } else {
+    BlockVec last[4];
+    for (int64_t c = 0; c < 4; ++c) last[c] = hn::LoadU(kBlockTag, from + (c + 4) * from_step);
+    transpose_quarters(last);
+    for (int64_t r = 0; r < 4; ++r) {
+      hn::StoreU(hn::ConcatLowerLower(kBlockTag, last[r], first[r]), kBlockTag, to + r * to_step);
+      hn::StoreU(hn::ConcatUpperUpper(kBlockTag, last[r], first[r]), kBlockTag,
+                 to + (r + 4) * to_step);
+    }
+  }
+}
+
+}  // namespace
+
+// to[r * to_step + c] = from[c * from_step + r]
+void transpose_form(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
+                    int64_t to_step) {
+  constexpr int64_t kTile = 256;  // Columns whose cache lines stay for the next rows.
+  const auto by_element = [&](int64_t row, int64_t last_row, int64_t c, int64_t last) {
+    for (; row < last_row; ++row) {
+      for (int64_t i = c; i < last; ++i) to[row * to_step + i] = from[i * from_step + row];
+    }
+  };
+  for (int64_t tile = 0; tile < columns; tile += kTile) {
+    const int64_t end = std::min(columns, tile + kTile);
+    int64_t row = 0;
+    for (; row + kBlock <= rows; row += kBlock) {
+      int64_t c = tile;
+      for (; c + kBlock <= end; c += kBlock) {
+        transpose_block(from + c * from_step + row, from_step, to + row * to_step + c, to_step);
+      }
+      by_element(row, row + kBlock, c, end);
+    }
+    by_element(row, rows, tile, end);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(const float*, int64_t, int64_t, int64_t, float*, int64_t);
+
+// The dimensions of a result in order, those together that are neighbours in the input, too.
+struct Loops {
+  int64_t rank = 0;
+  int64_t sizes[kMaxRank], from[kMaxRank], to[kMaxRank];  // And their steps on both sides.
+
+  Loops(const Tensor& self, const int64_t* order) {
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      const int64_t size = self.size(order[d]);
+      if (size == 1) continue;
+      const int64_t step = self.strides()[static_cast<size_t>(order[d])];
+      if (rank > 0 && from[rank - 1] == step * size) {
+        sizes[rank - 1] *= size;
+        from[rank - 1] = step;
+      } else {
+        sizes[rank] = size;
+        from[rank++] = step;
+      }
+    }
+    for (int64_t d = rank, step = 1; d-- > 0; step *= sizes[d]) to[d] = step;
+  }
+  // Which of them are the rows: the input's innermost dimension. -1 if the result's is that, too.
+  int64_t rows() const {
+    for (int64_t d = 0; d + 1 < rank; ++d) {
+      if (from[d] == 1) return d;
+    }
+    return -1;
+  }
+};
+
+// REQUIRES: `order` names every dimension once.
+bool permute(const KernelContext& context, const Tensor& self, const int64_t* order, Tensor& out) {
+  const Form form = TAPER_CHOOSE(Form, transpose_form);
+  if (form == nullptr || self.scalar_type() != out.scalar_type() ||
+      element_size(self.scalar_type()) != sizeof(float) || !self.is_contiguous() ||
+      self.numel() == 0 || out.dim() != self.dim()) {
+    return false;
+  }
+  int32_t sizes[kMaxRank];
+  for (int64_t d = 0; d < self.dim(); ++d) sizes[d] = static_cast<int32_t>(self.size(order[d]));
+  const Loops loops(self, order);
+  const int64_t r = loops.rows(), c = loops.rank - 1;
+  if (r < 0 || !out.resize({sizes, static_cast<size_t>(self.dim())}).ok() || !out.is_contiguous()) {
+    return false;
+  }
+  const auto* from = static_cast<const float*>(self.const_data());
+  auto* to = static_cast<float*>(out.mutable_data());
+  const int64_t rows = loops.sizes[r], columns = loops.sizes[c];
+  const int64_t bands = (rows + kLineFloats - 1) / kLineFloats;
+  const int64_t planes = self.numel() / (rows * columns);
+  for_parts(context.pool(), planes * bands, 2 * kLineFloats * columns, 1,
+            [&](int64_t begin, int64_t end) {
+              for (int64_t at = begin, next; at < end; at = next) {
+                const int64_t band = at % bands;
+                next = std::min(end, at - band + bands);
+                const int64_t first = band * kLineFloats;
+                const int64_t last = std::min(rows, (next - at + band) * kLineFloats);
+                int64_t source = first, target = first * loops.to[r], plane = at / bands;
+                for (int64_t d = c; d-- > 0;) {
+                  if (d == r) continue;
+                  source += plane % loops.sizes[d] * loops.from[d];
+                  target += plane % loops.sizes[d] * loops.to[d];
+                  plane /= loops.sizes[d];
+                }
+                form(from + source, loops.from[c], last - first, columns, to + target, loops.to[r]);
+              }
+            });
+  return true;
+}
+
+bool fast_permute(KernelContext& context, const Tensor& self, IntList dims, Tensor& out) {
+  if (static_cast<int64_t>(dims.size()) != self.dim()) return false;
+  int64_t order[kMaxRank];
+  uint32_t seen = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!portable::wrap_dim(dims[i], self.dim(), &order[i]).ok()) return false;
+    seen |= uint32_t{1} << order[i];
+  }
+  return seen == (uint32_t{1} << dims.size()) - 1 && permute(context, self, order, out);
+}
+
+bool fast_transpose(KernelContext& context, const Tensor& self, int64_t a, int64_t b, Tensor& out) {
+  int64_t order[kMaxRank];
+  if (self.dim() < 2 || !portable::wrap_dim(a, self.dim(), &a).ok() ||
+      !portable::wrap_dim(b, self.dim(), &b).ok()) {
+    return false;
+  }
+  for (int64_t d = 0; d < self.dim(); ++d) order[d] = d == a ? b : d == b ? a : d;
+  return permute(context, self, order, out);
+}
+
+bool fast_t(KernelContext& context, const Tensor& self, Tensor& out) {
+  return self.dim() == 2 && fast_transpose(context, self, 0, 1, out);
+}
+
+}  // namespace
+
+extern const Kernel kPermuteCopyOut, kTransposeCopyIntOut, kTCopyOut;
+const Kernel kPermuteCopyOut =
+    overlay<fast_permute, portable::kPermuteCopyOut, Takes::kComplexToo>("aten::permute_copy.out");
+const Kernel kTransposeCopyIntOut =
+    overlay<fast_transpose, portable::kTransposeCopyIntOut, Takes::kComplexToo>(
+        "aten::transpose_copy.int_out");
+const Kernel kTCopyOut =
+    overlay<fast_t, portable::kTCopyOut, Takes::kComplexToo>("aten::t_copy.out");
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE
