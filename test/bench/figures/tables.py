@@ -322,6 +322,12 @@ DOCUMENTS = [
         [*XNNPACK, "bindings/python", "test/bench/peers/compiled.py"],
         "",
     ),
+    Document(
+        "docs/benchmarks_layers.md",
+        "scripts/bench_layers.sh --again",
+        [*XNNPACK, "test/bench/layers"],
+        "",
+    ),
     Document("docs/models.md", "scripts/zoo.sh", [*KERNELS, "tools/export", "test/zoo"], ""),
     Document(
         "docs/quantisation.md",

@@ -1,0 +1,45 @@
+// cat against its definition: pieces of every length up to those that are copied by memcpy.
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "test/support/call_fast.h"
+#include "test/support/test_tensor.h"
+
+namespace taper::optimized {
+namespace {
+
+using test::TestTensor;
+
+// Joins two tensors [rows, first] and [rows, second] and one of size [0].
+void join(int32_t rows, int32_t first, int32_t second) {
+  TestTensor a(ScalarType::kByte, {rows, first}), b(ScalarType::kByte, {rows, second});
+  std::iota(a->mutable_data_ptr<uint8_t>(), a->mutable_data_ptr<uint8_t>() + a->numel(), 1);
+  std::iota(b->mutable_data_ptr<uint8_t>(), b->mutable_data_ptr<uint8_t>() + b->numel(), 101);
+  TestTensor none(ScalarType::kByte, {0}), y(ScalarType::kByte, {rows, first + second});
+  EValue values[] = {EValue(&*a), EValue(&*none), EValue(&*b)};
+  EValue* slots[] = {&values[0], &values[1], &values[2]};
+  Tensor* unboxed[3] = {};
+  BoxedTensorList list = {slots, unboxed};
+  test::call_fast("aten::cat.out",
+                  {EValue(&list, 3, Tag::kTensorList), EValue(int64_t{-1}), EValue(&*y)});
+  for (int32_t row = 0; row < rows; ++row) {
+    for (int32_t i = 0; i < first + second; ++i) {
+      const uint8_t expected = i < first ? a->const_data_ptr<uint8_t>()[row * first + i]
+                                         : b->const_data_ptr<uint8_t>()[row * second + i - first];
+      ASSERT_EQ(y->const_data_ptr<uint8_t>()[row * (first + second) + i], expected)
+          << first << " and " << second << " at " << row << ", " << i;
+    }
+  }
+}
+
+TEST(Join, PiecesOfEveryLength) {
+  for (int32_t length = 0; length <= 130; ++length) {
+    join(3, length, 5);
+    join(2, 1, length);
+  }
+}
+
+}  // namespace
+}  // namespace taper::optimized
