@@ -66,7 +66,7 @@ HWY_INLINE void transpose_block(const float* from, int64_t from_step, float* to,
 // to[r * to_step + c] = from[c * from_step + r]
 void transpose_form(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
                     int64_t to_step) {
-  constexpr int64_t kTile = 256;  // Columns whose cache lines stay for the next rows.
+  constexpr int64_t kTile = 256, kLine = 16;
   const auto by_element = [&](int64_t row, int64_t last_row, int64_t c, int64_t last) {
     for (; row < last_row; ++row) {
       for (int64_t i = c; i < last; ++i) to[row * to_step + i] = from[i * from_step + row];
@@ -74,15 +74,18 @@ void transpose_form(const float* from, int64_t from_step, int64_t rows, int64_t 
   };
   for (int64_t tile = 0; tile < columns; tile += kTile) {
     const int64_t end = std::min(columns, tile + kTile);
-    int64_t row = 0;
-    for (; row + kBlock <= rows; row += kBlock) {
+    // Whole cache lines of the columns are read at once: columns that lie powers of two apart would
+    // displace each other before their next rows are read.
+    for (int64_t row = 0, next; row < rows; row = next) {
+      next = row + kLine <= rows ? row + kLine : row + kBlock <= rows ? row + kBlock : rows;
       int64_t c = tile;
-      for (; c + kBlock <= end; c += kBlock) {
-        transpose_block(from + c * from_step + row, from_step, to + row * to_step + c, to_step);
+      for (; next - row >= kBlock && c + kBlock <= end; c += kBlock) {
+        for (int64_t r = row; r < next; r += kBlock) {
+          transpose_block(from + c * from_step + r, from_step, to + r * to_step + c, to_step);
+        }
       }
-      by_element(row, row + kBlock, c, end);
+      by_element(row, next, c, end);
     }
-    by_element(row, rows, tile, end);
   }
 }
 
