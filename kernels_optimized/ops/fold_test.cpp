@@ -41,8 +41,8 @@ class Folds : public test::AtEachLevel {
 
 // Rows of `size` numbers, `inner` apart, among them equal ones, both zeros, NaN and infinities.
 TEST_P(Folds, SortedRowsAreStable) {
-  for (const int32_t size : {3, 48, 259, 1000}) {
-    for (const int32_t inner : {1, 3}) {
+  for (const int32_t size : {1, 2, 3, 31, 48, 100, 128, 259, 512, 1000}) {
+    for (const int32_t inner : {1, 3, 6}) {
       SCOPED_TRACE(testing::Message() << size << " x " << inner);
       TestTensor x = numbers({2, size, inner});
       float* data = x->mutable_data_ptr<float>();
