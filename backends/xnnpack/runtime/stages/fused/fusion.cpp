@@ -13,8 +13,19 @@ namespace {
 
 using wire::NodeContent;
 
-// A stage costs about a microsecond; a pass over fewer elements takes less.
-constexpr uint64_t kLeastElements = 8192;
+// A stage costs about a microsecond; a pass over fewer elements takes less. XNNPACK computes some
+// functions element by element, with a call of the C library for each.
+uint64_t least_elements(NodeContent content) {
+  switch (content) {
+    case NodeContent::Exp:
+    case NodeContent::Log:
+    case NodeContent::Sin:
+    case NodeContent::Cos:
+      return 512;
+    default:
+      return 8192;
+  }
+}
 
 const float* floats_or_null(uint32_t id, Span<const XnnValue> values) {
   return id == kNone ? nullptr : floats_of(values[id]);
@@ -150,7 +161,7 @@ Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t firs
   }
   if (fusion.nodes == 0) return {};
   const Shape& shape = graph.values()[fusion.output].shape;
-  const bool is_large = shape.rank > 0 && element_count(shape) >= kLeastElements;
+  const bool is_large = shape.rank > 0 && element_count(shape) >= least_elements(node.content_type);
   return is_large && has_computed_inputs(fusion, graph.values()) ? fusion : Fusion();
 }
 
