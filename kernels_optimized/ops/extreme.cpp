@@ -1,5 +1,5 @@
-// argmax, argmin, max and min of contiguous floats along a dimension that is not the last. Lines
-// then lie across memory, and a few vectors of neighbouring lines are computed at a time. Of equal
+// argmax, argmin, max and min of contiguous floats along a dimension. Unless it is the last, lines
+// lie across memory, and a few vectors of neighbouring lines are computed at a time. Of equal
 // elements the first is found; NaN is more extreme than any number.
 
 #include "kernels_portable/engine/extreme.h"
@@ -67,8 +67,54 @@ void find_across(const float* x, int64_t size, int64_t step, int64_t count, floa
 }
 
 template <Extreme kExtreme>
+HWY_INLINE Vec better(Vec a, Vec b) {
+  return kExtreme == Extreme::kMax ? hn::Max(a, b) : hn::Min(a, b);
+}
+
+// The index of the most extreme element of a contiguous line: its value is found first, then where
+// it is. The last vector may hold elements of the one before it; that of a short line is filled up
+// with its first element, which cannot be taken for another.
+template <Extreme kExtreme>
+int64_t find_along(const float* x, int64_t size) {
+  const auto load = [=](int64_t i) HWY_ATTR {
+    if (size >= kLanes) return hn::LoadU(kTag, x + std::min(i, size - kLanes));
+    const auto there = hn::FirstN(kTag, static_cast<size_t>(size));
+    return hn::IfThenElse(there, load_some(x, size), hn::Set(kTag, x[0]));
+  };
+  Vec best[4];
+  for (Vec& vec : best) vec = load(0);
+  auto no_number = hn::IsNaN(best[0]);
+  const auto see = [&](Vec next, Vec* so_far) HWY_ATTR {
+    no_number = hn::Or(no_number, hn::IsNaN(next));
+    *so_far = better<kExtreme>(*so_far, next);
+  };
+  int64_t i = kLanes;
+  for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
+    TAPER_UNROLL
+    for (int j = 0; j < 4; ++j) see(hn::LoadU(kTag, x + i + j * kLanes), &best[j]);
+  }
+  for (; i < size; i += kLanes) see(load(i), &best[0]);
+  const Vec one =
+      better<kExtreme>(better<kExtreme>(best[0], best[1]), better<kExtreme>(best[2], best[3]));
+  const Vec extreme =
+      kExtreme == Extreme::kMax ? hn::MaxOfLanes(kTag, one) : hn::MinOfLanes(kTag, one);
+  const bool is_nan = !hn::AllFalse(kTag, no_number);  // The first that is not a number counts.
+  for (int64_t first = 0;; first += kLanes) {
+    const Vec some = load(first);
+    const auto found = is_nan ? hn::IsNaN(some) : hn::Eq(some, extreme);
+    const auto lane = static_cast<int64_t>(hn::FindFirstTrue(kTag, found));
+    if (lane >= 0) return std::max<int64_t>(0, std::min(first, size - kLanes)) + lane;
+  }
+}
+
+template <Extreme kExtreme>
 void run(const float* x, const portable::AroundDim& around, float* values, int64_t* indices) {
   const int64_t size = around.size, inner = around.inner;
+  for (int64_t o = 0; inner == 1 && o < around.outer; ++o, x += size) {
+    indices[o] = find_along<kExtreme>(x, size);
+    if (values != nullptr) values[o] = x[indices[o]];
+  }
+  if (inner == 1) return;
   for (int64_t o = 0; o < around.outer; ++o, x += size * inner) {
     int64_t i = 0;
     const auto next = [&](auto vectors, int64_t count) {
@@ -113,7 +159,7 @@ bool find(const KernelContext& context, Extreme extreme, const Tensor& self, int
   }
   const portable::AroundDim around = portable::around_dim(self, dim);
   const portable::Sizes sizes = portable::reduced_sizes(self, portable::DimMask{1} << dim, keepdim);
-  if (around.inner == 1 || around.size > INT32_MAX || !indices.resize(sizes).ok() ||
+  if (around.size > INT32_MAX || !indices.resize(sizes).ok() ||
       (values != nullptr && !values->resize(sizes).ok())) {
     return false;
   }

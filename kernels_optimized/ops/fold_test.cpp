@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -41,8 +42,8 @@ class Folds : public test::AtEachLevel {
 
 // Rows of `size` numbers, `inner` apart, among them equal ones, both zeros, NaN and infinities.
 TEST_P(Folds, SortedRowsAreStable) {
-  for (const int32_t size : {3, 48, 259, 1000}) {
-    for (const int32_t inner : {1, 3}) {
+  for (const int32_t size : {1, 2, 3, 31, 48, 100, 128, 259, 512, 1000}) {
+    for (const int32_t inner : {1, 3, 6}) {
       SCOPED_TRACE(testing::Message() << size << " x " << inner);
       TestTensor x = numbers({2, size, inner});
       float* data = x->mutable_data_ptr<float>();
@@ -137,6 +138,35 @@ TEST_P(Folds, TheFirstOfTheMostExtremeAcrossMemory) {
         EXPECT_EQ(at.values<int64_t>()[static_cast<size_t>(line)], best);
         const float got = values.values<float>()[static_cast<size_t>(line)];
         EXPECT_TRUE(got == first[best * inner] || (got != got && first[best * inner] != got));
+      }
+    }
+  }
+}
+
+TEST_P(Folds, TheFirstOfTheMostExtremeAlongMemory) {
+  constexpr int32_t kLines = 40;
+  const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f};
+  for (const int32_t size : {1, 2, 7, 8, 9, 16, 17, 63, 64, 150, 1000}) {
+    for (const bool is_max : {true, false}) {
+      SCOPED_TRACE(testing::Message() << size << " " << is_max);
+      TestTensor x = numbers({kLines, size});
+      float* data = x->mutable_data_ptr<float>();
+      for (int64_t i = 0; i < x->numel(); ++i) {
+        data[i] = std::round(data[i] * 2);  // Many are equal.
+        if (random_() % (3 * static_cast<unsigned>(size)) == 0) data[i] = special[random_() % 5];
+      }
+      TestTensor values(ScalarType::kFloat, {kLines}), at(ScalarType::kLong, {kLines});
+      call(is_max ? "aten::max.dim_max" : "aten::min.dim_min",
+           {EValue(&*x), EValue(int64_t{1}), EValue(false), EValue(&*values), EValue(&*at)});
+      for (int64_t line = 0; line < kLines; ++line) {
+        const float* first = data + line * size;
+        int64_t best = 0;
+        for (int64_t i = 1; i < size; ++i) {
+          const float a = first[best], b = first[i];
+          if (a == a && (b != b || (is_max ? b > a : b < a))) best = i;
+        }
+        ASSERT_EQ(at.values<int64_t>()[static_cast<size_t>(line)], best);
+        EXPECT_EQ(std::memcmp(values->const_data_ptr<float>() + line, first + best, 4), 0);
       }
     }
   }

@@ -1,5 +1,6 @@
 // Pooling against the portable kernels: values and indices of maxima must be equal, NaN, infinities
-// and equal elements among them; means as near as the order of a sum allows.
+// and equal elements among them; means as near as the order of a sum allows. Samples of images at
+// the points of a grid, within and outside of them.
 
 #include <gtest/gtest.h>
 
@@ -161,6 +162,31 @@ TEST_P(Pools, MeansOfAGivenNumberOfWindows) {
     Ints size({to[to.size() - 2], to[to.size() - 1]});
     call_both("aten::_adaptive_avg_pool2d.out", {EValue(&*x), size.value()}, {EValue(&*fast)},
               {EValue(&*plain)});
+    expect_near(fast, plain, 1e-5F, i);
+  }
+}
+
+TEST_P(Pools, SamplesAtThePointsOfAGrid) {
+  const float special[] = {-1, 1, 0, std::nanf(""), 1e30F, -std::numeric_limits<float>::infinity()};
+  std::uniform_real_distribution<float> range(-1.5F, 1.5F);
+  for (int i = 0; i < 400; ++i) {
+    const auto n = static_cast<int32_t>(between(1, 2)), c = static_cast<int32_t>(between(0, 5));
+    const auto rows = static_cast<int32_t>(between(0, 20));
+    const auto columns = static_cast<int32_t>(between(1, 40));
+    TestTensor x =
+        image({n, c, static_cast<int32_t>(between(1, 9)), static_cast<int32_t>(between(1, 9))},
+              false, i % 2 == 0);
+    TestTensor grid(ScalarType::kFloat, {n, rows, columns, 2});
+    for (int64_t k = 0; k < grid->numel(); ++k) {
+      grid->mutable_data_ptr<float>()[k] =
+          between(0, 9) == 0 ? special[between(0, 5)] : range(random_);
+    }
+    const std::vector<int32_t> to = {n, c, rows, columns};
+    TestTensor fast(ScalarType::kFloat, to), plain(ScalarType::kFloat, to);
+    call_both("aten::grid_sampler_2d.out",
+              {EValue(&*x), EValue(&*grid), EValue(between(0, 2)), EValue(between(0, 2)),
+               EValue(i % 3 == 0)},
+              {EValue(&*fast)}, {EValue(&*plain)});
     expect_near(fast, plain, 1e-5F, i);
   }
 }

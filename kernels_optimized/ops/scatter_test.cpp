@@ -1,4 +1,4 @@
-// scatter_add, scatter_reduce, nonzero and masked_select against the portable kernels, which they
+// scatter_add, scatter_reduce, index_put, nonzero and masked_select against the portable kernels, which they
 // must equal bit by bit.
 
 #include <gtest/gtest.h>
@@ -90,6 +90,52 @@ TEST_F(Scatters, AlongEveryDimension) {
   }
 }
 
+// Indices in order, repeated, negative and in a mask, for any dimension; values that broadcast.
+TEST_F(Scatters, AddedWhereIndicesPoint) {
+  for (const ScalarType type : kTypes) {
+    const std::vector<int32_t> sizes = {3, 40, 5};
+    TestTensor x = numbers(type, sizes);
+    TestTensor some = places(ScalarType::kLong, {50}, 40), few = places(ScalarType::kInt, {50}, 3);
+    TestTensor column = places(ScalarType::kLong, {70}, 3);
+    for (int32_t i = 0; i < 30; ++i) column->mutable_data_ptr<int64_t>()[i] = i % 5 - 2;
+    TestTensor runs(ScalarType::kLong, {300}), mask = numbers(ScalarType::kBool, {3, 40}, 0.5);
+    for (int64_t i = 0; i < 300; ++i) runs->mutable_data_ptr<int64_t>()[i] = i % 21 - (i > 200);
+    for (int32_t i = 0; i < 6; ++i) mask->mutable_data_ptr<bool>()[i] = i < 5;
+    int32_t held = 0;
+    for (int32_t i = 0; i < 120; ++i) held += mask->const_data_ptr<bool>()[i] ? 1 : 0;
+    const struct {
+      const Tensor* indices[3];
+      std::vector<int32_t> values;
+    } cases[] = {{{nullptr, &*some}, {3, 50, 5}},
+                 {{nullptr, &*some}, {50, 1}},
+                 {{nullptr, &*runs}, {3, 300, 5}},
+                 {{nullptr, &*runs, nullptr}, {1}},
+                 {{&*few, &*some}, {50, 5}},
+                 {{&*few, nullptr, &*few}, {50, 40}},
+                 {{nullptr, nullptr, &*column}, {3, 40, 70}},
+                 {{&*column, nullptr, &*column}, {70, 40}},
+                 {{nullptr, nullptr, &*few}, {3, 40, 50}},
+                 {{&*mask}, {held, 5}}};
+    for (const auto& each : cases) {
+      SCOPED_TRACE(&each - cases);
+      TestTensor values = numbers(type, each.values);
+      EValue slots[3];
+      EValue* items[3];
+      Tensor* unboxed[3];
+      for (size_t d = 0; d < 3; ++d) {
+        if (each.indices[d] != nullptr) slots[d] = EValue(const_cast<Tensor*>(each.indices[d]));
+        items[d] = &slots[d];
+      }
+      BoxedTensorList list = {items, unboxed};
+      const uint32_t count = each.indices[2] != nullptr ? 3 : each.indices[1] != nullptr ? 2 : 1;
+      compare("aten::index_put.out",
+              {EValue(&*x), EValue(&list, count, Tag::kOptionalTensorList), EValue(&*values),
+               EValue(true)},
+              type, sizes);
+    }
+  }
+}
+
 TEST_F(Scatters, IndicesOutOfRangeAreErrors) {
   TestTensor x = numbers(ScalarType::kFloat, {3, 4}), src = numbers(ScalarType::kFloat, {2, 4});
   TestTensor index = TestTensor::of<int64_t>(ScalarType::kLong, {1, 2}, {2, 3});
@@ -99,6 +145,19 @@ TEST_F(Scatters, IndicesOutOfRangeAreErrors) {
   KernelContext context;
   const Kernel* kernel = find_kernel(optimized_kernels(), "aten::scatter_add.out");
   EXPECT_FALSE(kernel->run(context, args).ok());
+  for (const int64_t at : {int64_t{3}, int64_t{-5}, INT64_MIN, INT64_MAX}) {
+    TestTensor places = TestTensor::of<int64_t>(ScalarType::kLong, {2}, {1, at});
+    EValue none, which(&*places);
+    EValue* items[] = {&none, &which};
+    Tensor* unboxed[2];
+    BoxedTensorList list = {items, unboxed};
+    slots[1] = EValue(&list, 2, Tag::kOptionalTensorList);
+    TestTensor few = numbers(ScalarType::kFloat, {3, 2});
+    slots[2] = EValue(&*few);
+    slots[3] = EValue(true);
+    const Kernel* put = find_kernel(optimized_kernels(), "aten::index_put.out");
+    EXPECT_EQ(put->run(context, args).ok(), at == 3) << at;
+  }
 }
 
 TEST_F(Scatters, ChosenElements) {

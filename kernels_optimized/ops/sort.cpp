@@ -5,7 +5,7 @@
 // Rows are sorted by radix: by eight bits of the key at a time, from the lowest on, each time
 // stably. Rows that are too long for temp memory are sorted in the memory of the result. If few
 // elements are wanted, entries that may be among the first are collected until there is no room,
-// and the others are dropped.
+// and the others are dropped. Short rows are sorted several at a time, in vectors.
 
 #include "kernels_optimized/cores/sort.h"
 
@@ -86,6 +86,12 @@ struct Rows {
   portable::AroundDim around;
   bool descending;
   int64_t count;  // How many elements of each row are wanted.
+
+  int64_t lines() const { return around.outer * around.inner; }
+  // Where a line begins in a tensor that has `size` elements along the dimension.
+  int64_t start(int64_t line, int64_t size) const {
+    return line / around.inner * size * around.inner + line % around.inner;
+  }
 };
 
 // A row of a tensor of T, as entries.
@@ -125,7 +131,7 @@ void select(const Row<T, Entry>& row, int64_t count, Entry* entries, int64_t roo
 }
 
 // The ways to sort a row, and the entries of temp memory that each needs.
-enum class Way { kRadix, kSelect, kInPlace };
+enum class Way { kRadix, kSelect, kInPlace, kColumns };
 struct Plan {
   Way way;
   int64_t entries;
@@ -137,6 +143,11 @@ Plan plan_of(const Rows& rows, size_t entry_size) {
   const auto size = static_cast<int64_t>(entry_size);
   const int64_t some = count + std::max<int64_t>(count, 256);
   if (some < length) return {Way::kSelect, some};
+  // A network compares more than a radix sort moves, if rows are long or lanes are empty.
+  const int64_t longest = rows.lines() < kSortColumns ? 128 : 512;
+  if (entry_size == sizeof(uint64_t) && length <= longest && find_sort_columns() != nullptr) {
+    return {Way::kColumns, kSortColumns * length};
+  }
   if (2 * length * size <= kMostBytes) return {Way::kRadix, 2 * length};
   return {Way::kInPlace, 0};
 }
@@ -157,14 +168,46 @@ void sort_in_place(const Row<T, Entry>& row, int64_t* indices) {
   }
 }
 
+// Sorts kSortColumns rows at a time; the last time some are taken more than once.
+template <typename T>
+void sort_by_columns(const Rows& rows, const T* x, NarrowEntry* entries, T* values,
+                     int64_t* indices) {
+  const SortColumns sort = find_sort_columns();
+  const int64_t length = rows.around.size, step = rows.around.inner, lines = rows.lines();
+  const NarrowEntry::Key flipped = rows.descending ? ~NarrowEntry::Key{0} : 0;
+  for (int64_t line = 0; line < lines; line += kSortColumns) {
+    const T* from[kSortColumns];
+    for (int64_t k = 0; k < kSortColumns; ++k) {
+      from[k] = x + rows.start(std::min(line + k, lines - 1), length);
+    }
+    for (int64_t i = 0; i < length; ++i) {
+      for (int64_t k = 0; k < kSortColumns; ++k) {
+        const auto key = static_cast<NarrowEntry::Key>(key_of(from[k][i * step]));
+        entries[i * kSortColumns + k] = NarrowEntry(key ^ flipped, i);
+      }
+    }
+    sort(reinterpret_cast<uint64_t*>(entries), length);
+    for (int64_t k = 0; k < std::min(kSortColumns, lines - line); ++k) {
+      const int64_t to = rows.start(line + k, rows.count);
+      for (int64_t i = 0; i < rows.count; ++i) {
+        const int64_t at = entries[i * kSortColumns + k].position();
+        indices[to + i * step] = at;
+        if (values != nullptr) values[to + i * step] = from[k][at * step];
+      }
+    }
+  }
+}
+
 template <typename T, typename Entry>
 void sort_as(const Rows& rows, const Plan& plan, const T* x, Entry* entries, T* values,
              int64_t* indices) {
   const int64_t length = rows.around.size, step = rows.around.inner;
-  for (int64_t line = 0; line < rows.around.outer * step; ++line) {
-    const Row<T, Entry> row = {x + line / step * length * step + line % step, length, step,
-                               rows.descending};
-    const int64_t to = line / step * rows.count * step + line % step;
+  if constexpr (sizeof(Entry) == sizeof(uint64_t)) {
+    if (plan.way == Way::kColumns) return sort_by_columns(rows, x, entries, values, indices);
+  }
+  for (int64_t line = 0; line < rows.lines(); ++line) {
+    const Row<T, Entry> row = {x + rows.start(line, length), length, step, rows.descending};
+    const int64_t to = rows.start(line, rows.count);
     const Entry* sorted = entries;
     if (plan.way == Way::kInPlace) {
       sort_in_place(row, indices + to);
@@ -193,6 +236,7 @@ struct Call {
   template <typename T, typename Entry>
   bool sort() const {
     const Plan plan = plan_of(rows, sizeof(Entry));
+    if (plan.way != Way::kColumns && rows.around.size < kFewElements) return false;
     if (plan.way == Way::kInPlace && (rows.around.inner != 1 || rows.count != rows.around.size)) {
       return false;
     }
@@ -246,8 +290,7 @@ bool sort_rows(KernelContext& context, const Tensor& self, int64_t dim, bool des
     return false;
   }
   const Rows rows = {portable::around_dim(self, dim), descending, count};
-  if (self.numel() == 0 || rows.around.size < kFewElements || rows.around.size > INT32_MAX ||
-      count < 1 || count > rows.around.size) {
+  if (self.numel() == 0 || rows.around.size > INT32_MAX || count < 1 || count > rows.around.size) {
     return false;
   }
   portable::Sizes sizes;

@@ -197,6 +197,10 @@ std::vector<Row> rows() {
        [](KernelCall& call) {
          call.tensor({197, 768}).list({1}).flag(false).tensor({197});
        }},
+      {"cumsum first dim", "aten::cumsum.out",
+       [](KernelCall& call) {
+         call.tensor({197, 768}).number(int64_t{0}).none().tensor({197, 768});
+       }},
       {"avg_pool 3x3 192x35", "aten::avg_pool2d.out",
        [](KernelCall& call) {
          call.tensor({1, 192, 35, 35})
