@@ -10,6 +10,7 @@
 #include "kernels_optimized/engine/find_bounds.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
+#include "kernels_optimized/ops/integers.h"
 #include "kernels_portable/engine/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -291,6 +292,14 @@ bool fast_clamp(KernelContext& context, const Tensor& self, By... by, Tensor& ou
          unary(context, Unary::kClamp, self, out, {bounds.low, bounds.high});
 }
 
+// clamp takes whole numbers, too.
+bool fast_clamp_any(KernelContext& context, const Tensor& self, std::optional<Scalar> min,
+                    std::optional<Scalar> max, Tensor& out) {
+  using Bound = std::optional<Scalar>;
+  return is_floating(self.scalar_type()) ? fast_clamp<Bound, Bound>(context, self, min, max, out)
+                                         : clamp_integers(context, self, min, max, out);
+}
+
 bool fast_leaky_relu(KernelContext& context, const Tensor& self, Scalar slope, Tensor& out) {
   return unary(context, Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
 }
@@ -341,9 +350,7 @@ const Kernel kHardswishOut =
 
 const Kernel kHardsigmoidOut =
     overlay<fast_unary<Unary::kHardsigmoid>, portable::kHardsigmoidOut>("aten::hardsigmoid.out");
-const Kernel kClampOut =
-    overlay<fast_clamp<std::optional<Scalar>, std::optional<Scalar>>, portable::kClampOut>(
-        "aten::clamp.out");
+const Kernel kClampOut = overlay<fast_clamp_any, portable::kClampOut>("aten::clamp.out");
 const Kernel kHardtanhOut =
     overlay<fast_clamp<Scalar, Scalar>, portable::kHardtanhOut>("aten::hardtanh.out");
 const Kernel kReluOut = overlay<fast_clamp<>, portable::kReluOut>("aten::relu.out");
