@@ -51,6 +51,13 @@ enum class Unary {
   kSqrt,
   kRsqrt,
   kTan,
+  kAsin,
+  kAcos,
+  kSinh,
+  kCosh,
+  kAtanh,
+  kAsinh,
+  kAcosh,
   kFloor,
   kCeil,
   kRound,
@@ -111,6 +118,13 @@ HWY_INLINE Vec apply(Vec x, Vec low, Vec high, Vec inner) {
   if constexpr (kOp == Unary::kSqrt) return hn::Sqrt(x);
   if constexpr (kOp == Unary::kRsqrt) return hn::Div(constant(1), hn::Sqrt(x));
   if constexpr (kOp == Unary::kTan) return hn::Div(sin_or_cos<false>(x), sin_or_cos<true>(x));
+  if constexpr (kOp == Unary::kAsin) return asin_of(x);
+  if constexpr (kOp == Unary::kAcos) return acos_of(x);
+  if constexpr (kOp == Unary::kSinh) return sinh_of(x);
+  if constexpr (kOp == Unary::kCosh) return cosh_of(x);
+  if constexpr (kOp == Unary::kAtanh) return atanh_of(x);
+  if constexpr (kOp == Unary::kAsinh) return asinh_of(x);
+  if constexpr (kOp == Unary::kAcosh) return acosh_of(x);
   if constexpr (kOp == Unary::kFloor) return hn::Floor(x);
   if constexpr (kOp == Unary::kCeil) return hn::Ceil(x);
   if constexpr (kOp == Unary::kRound) return hn::Round(x);
@@ -184,6 +198,20 @@ void unary_form(Unary op, const Parameters& p, const float* in, float* out, int6
       return run<Unary::kRsqrt>(p, in, out, count);
     case Unary::kTan:
       return run<Unary::kTan>(p, in, out, count);
+    case Unary::kAsin:
+      return run<Unary::kAsin>(p, in, out, count);
+    case Unary::kAcos:
+      return run<Unary::kAcos>(p, in, out, count);
+    case Unary::kSinh:
+      return run<Unary::kSinh>(p, in, out, count);
+    case Unary::kCosh:
+      return run<Unary::kCosh>(p, in, out, count);
+    case Unary::kAtanh:
+      return run<Unary::kAtanh>(p, in, out, count);
+    case Unary::kAsinh:
+      return run<Unary::kAsinh>(p, in, out, count);
+    case Unary::kAcosh:
+      return run<Unary::kAcosh>(p, in, out, count);
     case Unary::kFloor:
       return run<Unary::kFloor>(p, in, out, count);
     case Unary::kCeil:
@@ -327,6 +355,15 @@ const Kernel kCosOut = overlay<fast_unary<Unary::kCos>, portable::kCosOut>("aten
 const Kernel kAtanOut = overlay<fast_unary<Unary::kAtan>, portable::kAtanOut>("aten::atan.out");
 const Kernel kSqrtOut = overlay<fast_unary<Unary::kSqrt>, portable::kSqrtOut>("aten::sqrt.out");
 const Kernel kRsqrtOut = overlay<fast_unary<Unary::kRsqrt>, portable::kRsqrtOut>("aten::rsqrt.out");
+
+extern const Kernel kAsinOut, kAcosOut, kSinhOut, kCoshOut, kAtanhOut, kAsinhOut, kAcoshOut;
+const Kernel kAsinOut = overlay<fast_unary<Unary::kAsin>, portable::kAsinOut>("aten::asin.out");
+const Kernel kAcosOut = overlay<fast_unary<Unary::kAcos>, portable::kAcosOut>("aten::acos.out");
+const Kernel kSinhOut = overlay<fast_unary<Unary::kSinh>, portable::kSinhOut>("aten::sinh.out");
+const Kernel kCoshOut = overlay<fast_unary<Unary::kCosh>, portable::kCoshOut>("aten::cosh.out");
+const Kernel kAtanhOut = overlay<fast_unary<Unary::kAtanh>, portable::kAtanhOut>("aten::atanh.out");
+const Kernel kAsinhOut = overlay<fast_unary<Unary::kAsinh>, portable::kAsinhOut>("aten::asinh.out");
+const Kernel kAcoshOut = overlay<fast_unary<Unary::kAcosh>, portable::kAcoshOut>("aten::acosh.out");
 
 extern const Kernel kTanOut, kFloorOut, kCeilOut, kRoundOut, kTruncOut, kSignOut;
 const Kernel kTanOut = overlay<fast_unary<Unary::kTan>, portable::kTanOut>("aten::tan.out");
