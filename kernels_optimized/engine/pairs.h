@@ -20,24 +20,30 @@ struct Source {
   Source from(int64_t i) const { return {data + i * step, step}; }
 };
 
-// Resizes out and calls run(a, b, to, count) for parts of it, on the pool's threads. Returns false
-// if the sizes do not fit. REQUIRES: a, b and out have elements of T.
-template <typename T, typename Run>
-bool for_each_pair(const KernelContext& context, int64_t work, const Tensor& a, const Tensor& b,
-                   Tensor& out, const Run& run) {
+// Resizes out and lays out the loops over it, a and b. Returns false if the sizes do not fit, or if
+// the innermost loop is not contiguous.
+inline bool nest_of_pair(const Tensor& a, const Tensor& b, Tensor& out, portable::LoopNest* nest) {
   portable::Sizes sizes;
   if (!portable::broadcast_sizes(a.sizes(), b.sizes(), &sizes).ok() ||
       static_cast<int64_t>(sizes.rank) != out.dim() || !out.resize(sizes).ok()) {
     return false;
   }
-  portable::LoopNest nest = portable::LoopNest::over(out);
-  nest.add_operand(out, a);
-  nest.add_operand(out, b);
-  nest.simplify();
+  *nest = portable::LoopNest::over(out);
+  nest->add_operand(out, a);
+  nest->add_operand(out, b);
+  nest->simplify();
+  const int64_t x_step = nest->inner_stride(1), y_step = nest->inner_stride(2);
+  return nest->inner_stride(0) == 1 && x_step >= 0 && x_step <= 1 && y_step >= 0 && y_step <= 1;
+}
+
+// Resizes out and calls run(a, b, to, count) for parts of it, on the pool's threads. Returns false
+// if the sizes do not fit. REQUIRES: a, b and out have elements of T.
+template <typename T, typename Run>
+bool for_each_pair(const KernelContext& context, int64_t work, const Tensor& a, const Tensor& b,
+                   Tensor& out, const Run& run) {
+  portable::LoopNest nest;
+  if (!nest_of_pair(a, b, out, &nest)) return false;
   const int64_t x_step = nest.inner_stride(1), y_step = nest.inner_stride(2);
-  if (nest.inner_stride(0) != 1 || x_step < 0 || x_step > 1 || y_step < 0 || y_step > 1) {
-    return false;
-  }
   const auto* x = static_cast<const T*>(a.const_data());
   const auto* y = static_cast<const T*>(b.const_data());
   auto* to = static_cast<T*>(out.mutable_data());

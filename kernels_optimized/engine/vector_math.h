@@ -254,6 +254,72 @@ HWY_INLINE Vec atan_of(Vec x) {
   return hn::CopySign(reflected, x);
 }
 
+// asin(x) = x + x^3 * P(x^2) up to 1/2; from there it is the rest of a right angle.
+constexpr float kAsinP[] = {0.042163199f, 0.0241813111f, 0.0454700254f, 0.07495300f, 0.166667521f};
+HWY_INLINE Vec asin_series(Vec x) {
+  const Vec z = hn::Mul(x, x);
+  return hn::MulAdd(hn::Mul(z, x), polynomial(z, kAsinP), x);
+}
+HWY_INLINE Vec half_chord(Vec x) {
+  return hn::Sqrt(hn::Mul(hn::Sub(constant(1), x), constant(0.5f)));
+}
+HWY_INLINE Vec asin_of(Vec x) {
+  const Vec size = hn::Abs(x);
+  const auto is_small = hn::Le(size, constant(0.5f));
+  const Vec angle = asin_series(hn::IfThenElse(is_small, size, half_chord(size)));
+  const Vec rest = hn::NegMulAdd(constant(2), angle, constant(kPi / 2));
+  return hn::CopySign(hn::IfThenElse(is_small, angle, rest), x);
+}
+HWY_INLINE Vec acos_of(Vec x) {
+  const Vec size = hn::Abs(x);
+  const auto is_small = hn::Le(size, constant(0.5f));
+  const Vec angle = asin_series(hn::IfThenElse(is_small, x, half_chord(size)));
+  const Vec twice = hn::Add(angle, angle);
+  const Vec large = hn::IfThenElse(hn::Lt(x, hn::Zero(kTag)), hn::Sub(constant(kPi), twice), twice);
+  return hn::IfThenElse(is_small, hn::Sub(constant(kPi / 2), angle), large);
+}
+
+// e^x / 2, as half of a square, so that it does not overflow before sinh and cosh do.
+HWY_INLINE Vec half_exp(Vec x) {
+  const Vec root = exp_of(hn::Mul(x, constant(0.5f)));
+  return hn::Mul(hn::Mul(root, constant(0.5f)), root);
+}
+HWY_INLINE Vec sinh_of(Vec x) {
+  const Vec size = hn::Abs(x), less = expm1_of(size);
+  const Vec twice = hn::Add(less, hn::Div(less, hn::Add(less, constant(1))));
+  const auto is_large = hn::Gt(size, constant(20));
+  const Vec result = hn::IfThenElse(is_large, half_exp(size), hn::Mul(twice, constant(0.5f)));
+  return hn::CopySign(result, x);
+}
+HWY_INLINE Vec cosh_of(Vec x) {
+  const Vec half = half_exp(hn::Abs(x));
+  return hn::Add(half, hn::Div(constant(0.25f), half));
+}
+
+// The inverse functions, from ln(1 + t), which is exact for small t. That of a large number is the
+// logarithm of twice the number, whose square would overflow.
+HWY_INLINE Vec log1p_or_twice(Vec x, Vec t) {
+  const auto is_large = hn::Gt(x, constant(1e9f));
+  const Vec more = hn::IfThenElseZero(is_large, constant(0.693147181f));
+  return hn::Add(log1p_of(hn::IfThenElse(is_large, x, t)), more);
+}
+HWY_INLINE Vec asinh_of(Vec x) {
+  const Vec size = hn::Abs(x), square = hn::Mul(x, x), one = constant(1);
+  const Vec root = hn::Sqrt(hn::Add(square, one));
+  const Vec t = hn::Add(size, hn::Div(square, hn::Add(root, one)));
+  return hn::CopySign(log1p_or_twice(size, t), x);
+}
+HWY_INLINE Vec acosh_of(Vec x) {
+  const Vec less = hn::Sub(x, constant(1));
+  const Vec root = hn::Mul(hn::Sqrt(less), hn::Sqrt(hn::Add(x, constant(1))));
+  return log1p_or_twice(x, hn::Add(less, root));
+}
+HWY_INLINE Vec atanh_of(Vec x) {
+  const Vec size = hn::Abs(x);
+  const Vec ratio = hn::Div(hn::Add(size, size), hn::Sub(constant(1), size));
+  return hn::CopySign(hn::Mul(log1p_of(ratio), constant(0.5f)), x);
+}
+
 HWY_INLINE float sum_of(Vec x) { return hn::GetLane(hn::SumOfLanes(kTag, x)); }
 HWY_INLINE float max_of(Vec x) { return hn::GetLane(hn::MaxOfLanes(kTag, x)); }
 

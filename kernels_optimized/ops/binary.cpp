@@ -5,6 +5,7 @@
 #include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
+#include "kernels_optimized/ops/integers.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/ops/binary.cpp"
@@ -139,10 +140,18 @@ bool binary_narrow(const KernelContext& context, Binary op, const Tensor& a, con
   return true;
 }
 
+bool is_one(Scalar alpha) { return !alpha.is_double() && alpha.to_int() == 1; }
+
 // Sums and differences.
+template <int kSign>
+constexpr Pairwise kSumOfIntegers = kSign < 0 ? Pairwise::kSub : Pairwise::kAdd;
+
 template <int kSign>
 bool fast_sum(KernelContext& context, const Tensor& self, const Tensor& other, Scalar alpha,
               Tensor& out) {
+  if (is_integral(self.scalar_type())) {
+    return is_one(alpha) && pairwise(context, kSumOfIntegers<kSign>, self, other, out);
+  }
   if (!are_float(self)) {
     return binary_narrow(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
   }
@@ -152,16 +161,25 @@ bool fast_sum(KernelContext& context, const Tensor& self, const Tensor& other, S
 template <int kSign>
 bool fast_sum_number(KernelContext& context, const Tensor& self, Scalar other, Scalar alpha,
                      Tensor& out) {
+  if (is_integral(self.scalar_type())) {
+    return is_one(alpha) && pairwise(context, kSumOfIntegers<kSign>, self, other, out);
+  }
   return binary_number(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
 }
 
 template <Binary kOp>
 bool fast_product(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (kOp == Binary::kMul && is_integral(self.scalar_type())) {
+    return pairwise(context, Pairwise::kMul, self, other, out);
+  }
   if (!are_float(self)) return binary_narrow(context, kOp, self, other, 1, out);
   return are_float(other, out) && binary_tensors(context, kOp, self, other, 1, out);
 }
 template <Binary kOp>
 bool fast_product_number(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {
+  if (kOp == Binary::kMul && is_integral(self.scalar_type())) {
+    return pairwise(context, Pairwise::kMul, self, other, out);
+  }
   return binary_number(context, kOp, self, other, 1, out);
 }
 

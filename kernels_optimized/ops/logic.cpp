@@ -3,6 +3,7 @@
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
+#include "kernels_optimized/ops/integers.h"
 #include "kernels_portable/engine/elementwise.h"
 
 namespace taper::optimized {
@@ -49,6 +50,11 @@ bool fast_logic(KernelContext& context, const Tensor& self, const Tensor& other,
          for_each_pair<uint8_t>(context, 1, self, other, out, run_steps<Op>);
 }
 
+template <typename Op, Pairwise kOp>
+bool fast_bitwise(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  return fast_logic<Op>(context, self, other, out) || pairwise(context, kOp, self, other, out);
+}
+
 bool fast_not(KernelContext& context, const Tensor& self, Tensor& out) {
   return are_bool(self, out) && self.numel() != 0 &&
          for_each_element(context, 1, self, uint8_t{1}, out, run_steps<Xor>);
@@ -59,11 +65,14 @@ bool fast_not(KernelContext& context, const Tensor& self, Tensor& out) {
 extern const Kernel kBitwiseAndTensorOut, kBitwiseOrTensorOut, kBitwiseXorTensorOut, kBitwiseNotOut,
     kLogicalAndOut, kLogicalOrOut, kLogicalXorOut, kLogicalNotOut;
 const Kernel kBitwiseAndTensorOut =
-    overlay<fast_logic<And>, portable::kBitwiseAndTensorOut>("aten::bitwise_and.Tensor_out");
+    overlay<fast_bitwise<And, Pairwise::kAnd>, portable::kBitwiseAndTensorOut>(
+        "aten::bitwise_and.Tensor_out");
 const Kernel kBitwiseOrTensorOut =
-    overlay<fast_logic<Or>, portable::kBitwiseOrTensorOut>("aten::bitwise_or.Tensor_out");
+    overlay<fast_bitwise<Or, Pairwise::kOr>, portable::kBitwiseOrTensorOut>(
+        "aten::bitwise_or.Tensor_out");
 const Kernel kBitwiseXorTensorOut =
-    overlay<fast_logic<Xor>, portable::kBitwiseXorTensorOut>("aten::bitwise_xor.Tensor_out");
+    overlay<fast_bitwise<Xor, Pairwise::kXor>, portable::kBitwiseXorTensorOut>(
+        "aten::bitwise_xor.Tensor_out");
 const Kernel kBitwiseNotOut = overlay<fast_not, portable::kBitwiseNotOut>("aten::bitwise_not.out");
 const Kernel kLogicalAndOut =
     overlay<fast_logic<And>, portable::kLogicalAndOut>("aten::logical_and.out");

@@ -9,6 +9,7 @@
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
+#include "kernels_optimized/ops/integers.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/ops/quotient.cpp"
@@ -178,6 +179,15 @@ bool fast_number(KernelContext& context, const Tensor& self, Scalar other, Tenso
   return by_number(context, kOp, self, other, out);
 }
 
+bool fast_floor(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  return of_tensors(context, Quotient::kFloor, self, other, out) ||
+         pairwise(context, Pairwise::kFloorDivide, self, other, out);
+}
+bool fast_floor_number(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {
+  return by_number(context, Quotient::kFloor, self, other, out) ||
+         pairwise(context, Pairwise::kFloorDivide, self, other, out);
+}
+
 // The rounding mode; false if there is none, or an unknown one.
 bool read_mode(std::optional<std::string_view> mode, Quotient* op) {
   *op = mode == "floor" ? Quotient::kFloor : Quotient::kTrunc;
@@ -186,12 +196,16 @@ bool read_mode(std::optional<std::string_view> mode, Quotient* op) {
 bool fast_div_mode(KernelContext& context, const Tensor& self, const Tensor& other,
                    std::optional<std::string_view> mode, Tensor& out) {
   Quotient op;
-  return read_mode(mode, &op) && of_tensors(context, op, self, other, out);
+  return read_mode(mode, &op) &&
+         (op == Quotient::kFloor ? fast_floor(context, self, other, out)
+                                 : of_tensors(context, op, self, other, out));
 }
 bool fast_div_number_mode(KernelContext& context, const Tensor& self, Scalar other,
                           std::optional<std::string_view> mode, Tensor& out) {
   Quotient op;
-  return read_mode(mode, &op) && by_number(context, op, self, other, out);
+  return read_mode(mode, &op) &&
+         (op == Quotient::kFloor ? fast_floor_number(context, self, other, out)
+                                 : by_number(context, op, self, other, out));
 }
 
 }  // namespace
@@ -204,10 +218,9 @@ const Kernel kDivOutMode = overlay<fast_div_mode, portable::kDivOutMode>("aten::
 const Kernel kDivScalarModeOut =
     overlay<fast_div_number_mode, portable::kDivScalarModeOut>("aten::div.Scalar_mode_out");
 const Kernel kFloorDivideOut =
-    overlay<fast_tensors<Quotient::kFloor>, portable::kFloorDivideOut>("aten::floor_divide.out");
+    overlay<fast_floor, portable::kFloorDivideOut>("aten::floor_divide.out");
 const Kernel kFloorDivideScalarOut =
-    overlay<fast_number<Quotient::kFloor>, portable::kFloorDivideScalarOut>(
-        "aten::floor_divide.Scalar_out");
+    overlay<fast_floor_number, portable::kFloorDivideScalarOut>("aten::floor_divide.Scalar_out");
 const Kernel kFmodTensorOut =
     overlay<fast_tensors<Quotient::kFmod>, portable::kFmodTensorOut>("aten::fmod.Tensor_out");
 const Kernel kFmodScalarOut =

@@ -10,6 +10,7 @@
 #include "kernels_optimized/engine/find_bounds.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
+#include "kernels_optimized/ops/integers.h"
 #include "kernels_portable/engine/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -50,6 +51,13 @@ enum class Unary {
   kSqrt,
   kRsqrt,
   kTan,
+  kAsin,
+  kAcos,
+  kSinh,
+  kCosh,
+  kAtanh,
+  kAsinh,
+  kAcosh,
   kFloor,
   kCeil,
   kRound,
@@ -110,6 +118,13 @@ HWY_INLINE Vec apply(Vec x, Vec low, Vec high, Vec inner) {
   if constexpr (kOp == Unary::kSqrt) return hn::Sqrt(x);
   if constexpr (kOp == Unary::kRsqrt) return hn::Div(constant(1), hn::Sqrt(x));
   if constexpr (kOp == Unary::kTan) return hn::Div(sin_or_cos<false>(x), sin_or_cos<true>(x));
+  if constexpr (kOp == Unary::kAsin) return asin_of(x);
+  if constexpr (kOp == Unary::kAcos) return acos_of(x);
+  if constexpr (kOp == Unary::kSinh) return sinh_of(x);
+  if constexpr (kOp == Unary::kCosh) return cosh_of(x);
+  if constexpr (kOp == Unary::kAtanh) return atanh_of(x);
+  if constexpr (kOp == Unary::kAsinh) return asinh_of(x);
+  if constexpr (kOp == Unary::kAcosh) return acosh_of(x);
   if constexpr (kOp == Unary::kFloor) return hn::Floor(x);
   if constexpr (kOp == Unary::kCeil) return hn::Ceil(x);
   if constexpr (kOp == Unary::kRound) return hn::Round(x);
@@ -183,6 +198,20 @@ void unary_form(Unary op, const Parameters& p, const float* in, float* out, int6
       return run<Unary::kRsqrt>(p, in, out, count);
     case Unary::kTan:
       return run<Unary::kTan>(p, in, out, count);
+    case Unary::kAsin:
+      return run<Unary::kAsin>(p, in, out, count);
+    case Unary::kAcos:
+      return run<Unary::kAcos>(p, in, out, count);
+    case Unary::kSinh:
+      return run<Unary::kSinh>(p, in, out, count);
+    case Unary::kCosh:
+      return run<Unary::kCosh>(p, in, out, count);
+    case Unary::kAtanh:
+      return run<Unary::kAtanh>(p, in, out, count);
+    case Unary::kAsinh:
+      return run<Unary::kAsinh>(p, in, out, count);
+    case Unary::kAcosh:
+      return run<Unary::kAcosh>(p, in, out, count);
     case Unary::kFloor:
       return run<Unary::kFloor>(p, in, out, count);
     case Unary::kCeil:
@@ -291,6 +320,14 @@ bool fast_clamp(KernelContext& context, const Tensor& self, By... by, Tensor& ou
          unary(context, Unary::kClamp, self, out, {bounds.low, bounds.high});
 }
 
+// clamp takes whole numbers, too.
+bool fast_clamp_any(KernelContext& context, const Tensor& self, std::optional<Scalar> min,
+                    std::optional<Scalar> max, Tensor& out) {
+  using Bound = std::optional<Scalar>;
+  return is_floating(self.scalar_type()) ? fast_clamp<Bound, Bound>(context, self, min, max, out)
+                                         : clamp_integers(context, self, min, max, out);
+}
+
 bool fast_leaky_relu(KernelContext& context, const Tensor& self, Scalar slope, Tensor& out) {
   return unary(context, Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
 }
@@ -319,6 +356,15 @@ const Kernel kAtanOut = overlay<fast_unary<Unary::kAtan>, portable::kAtanOut>("a
 const Kernel kSqrtOut = overlay<fast_unary<Unary::kSqrt>, portable::kSqrtOut>("aten::sqrt.out");
 const Kernel kRsqrtOut = overlay<fast_unary<Unary::kRsqrt>, portable::kRsqrtOut>("aten::rsqrt.out");
 
+extern const Kernel kAsinOut, kAcosOut, kSinhOut, kCoshOut, kAtanhOut, kAsinhOut, kAcoshOut;
+const Kernel kAsinOut = overlay<fast_unary<Unary::kAsin>, portable::kAsinOut>("aten::asin.out");
+const Kernel kAcosOut = overlay<fast_unary<Unary::kAcos>, portable::kAcosOut>("aten::acos.out");
+const Kernel kSinhOut = overlay<fast_unary<Unary::kSinh>, portable::kSinhOut>("aten::sinh.out");
+const Kernel kCoshOut = overlay<fast_unary<Unary::kCosh>, portable::kCoshOut>("aten::cosh.out");
+const Kernel kAtanhOut = overlay<fast_unary<Unary::kAtanh>, portable::kAtanhOut>("aten::atanh.out");
+const Kernel kAsinhOut = overlay<fast_unary<Unary::kAsinh>, portable::kAsinhOut>("aten::asinh.out");
+const Kernel kAcoshOut = overlay<fast_unary<Unary::kAcosh>, portable::kAcoshOut>("aten::acosh.out");
+
 extern const Kernel kTanOut, kFloorOut, kCeilOut, kRoundOut, kTruncOut, kSignOut;
 const Kernel kTanOut = overlay<fast_unary<Unary::kTan>, portable::kTanOut>("aten::tan.out");
 const Kernel kFloorOut = overlay<fast_unary<Unary::kFloor>, portable::kFloorOut>("aten::floor.out");
@@ -341,9 +387,7 @@ const Kernel kHardswishOut =
 
 const Kernel kHardsigmoidOut =
     overlay<fast_unary<Unary::kHardsigmoid>, portable::kHardsigmoidOut>("aten::hardsigmoid.out");
-const Kernel kClampOut =
-    overlay<fast_clamp<std::optional<Scalar>, std::optional<Scalar>>, portable::kClampOut>(
-        "aten::clamp.out");
+const Kernel kClampOut = overlay<fast_clamp_any, portable::kClampOut>("aten::clamp.out");
 const Kernel kHardtanhOut =
     overlay<fast_clamp<Scalar, Scalar>, portable::kHardtanhOut>("aten::hardtanh.out");
 const Kernel kReluOut = overlay<fast_clamp<>, portable::kReluOut>("aten::relu.out");
