@@ -13,8 +13,8 @@ namespace {
 
 using wire::NodeContent;
 
-// A stage costs some tenths of a microsecond; a pass over fewer elements takes less. XNNPACK computes
-// some functions element by element, with a call of the C library for each.
+// A stage costs some tenths of a microsecond; a pass over fewer elements takes less. XNNPACK
+// computes some functions element by element, with a call of the C library for each.
 constexpr uint64_t kLeastElements = 512;
 
 const float* floats_or_null(uint32_t id, Span<const XnnValue> values) {
