@@ -1,10 +1,9 @@
-// index_put_ and index_put.out that add: of float32, float64, int32 and int64. Values that go to
-// neighbouring elements are added as a row: a slice that is contiguous, or elements that indices
-// select one after another, as those of a fold do.
+// index_put_ and index_put.out that add float32 or int64. Values that go to neighbouring elements
+// are added as a row: a slice that is contiguous, or elements that indices select one after
+// another, as those of a fold do.
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_portable/cores/indexing.h"
@@ -21,15 +20,13 @@ using portable::View;
 
 template <typename T>
 void add_row(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t count) {
-  using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-  const auto sum = [](T a, T b) { return static_cast<T>(portable::wrap_add(Wide{a}, Wide{b})); };
   if (to_step == 1 && from_step == 1) {
     TAPER_INDEPENDENT_LOOP
-    for (int64_t i = 0; i < count; ++i) to[i] = sum(to[i], from[i]);
+    for (int64_t i = 0; i < count; ++i) to[i] = portable::wrap_add(to[i], from[i]);
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
-    to[i * to_step] = sum(to[i * to_step], from[i * from_step]);
+    to[i * to_step] = portable::wrap_add(to[i * to_step], from[i * from_step]);
   }
 }
 
@@ -139,24 +136,15 @@ bool describe(const Tensor& self, OptionalTensorList indices, const Tensor& valu
   const ScalarType type = self.scalar_type();
   addition->offsets = offsets_of(self, indices);
   return accumulate && values.scalar_type() == type &&
-         (type == ScalarType::kFloat || type == ScalarType::kDouble || type == ScalarType::kInt ||
-          type == ScalarType::kLong) &&
+         (type == ScalarType::kFloat || type == ScalarType::kLong) &&
          addition->indexing.init(self, indices).ok() &&
          broadcast_values(values, addition->indexing.result(), &addition->from);
 }
 
 bool add(Tensor& self, Addition& addition) {
   if (addition.from.is_empty()) return true;
-  switch (self.scalar_type()) {
-    case ScalarType::kFloat:
-      return add_as<float>(self, addition.indexing, addition.from, addition.offsets);
-    case ScalarType::kDouble:
-      return add_as<double>(self, addition.indexing, addition.from, addition.offsets);
-    case ScalarType::kInt:
-      return add_as<int32_t>(self, addition.indexing, addition.from, addition.offsets);
-    default:
-      return add_as<int64_t>(self, addition.indexing, addition.from, addition.offsets);
-  }
+  const auto add = self.scalar_type() == ScalarType::kFloat ? add_as<float> : add_as<int64_t>;
+  return add(self, addition.indexing, addition.from, addition.offsets);
 }
 
 bool fast_index_put(KernelContext&, Tensor& self, OptionalTensorList indices, const Tensor& values,

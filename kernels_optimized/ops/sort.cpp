@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "kernels_optimized/cores/sort_keys.h"
@@ -144,7 +145,8 @@ Plan plan_of(const Rows& rows, size_t entry_size) {
   const int64_t some = count + std::max<int64_t>(count, 256);
   if (some < length) return {Way::kSelect, some};
   // A network compares more than a radix sort moves, if rows are long or lanes are empty.
-  const int64_t longest = rows.lines() < kSortColumns ? 128 : 512;
+  const int64_t lines = rows.lines();
+  const int64_t longest = lines < 3 ? kFewElements : lines < kSortColumns ? 128 : 512;
   if (entry_size == sizeof(uint64_t) && length <= longest && find_sort_columns() != nullptr) {
     return {Way::kColumns, kSortColumns * length};
   }
@@ -168,32 +170,63 @@ void sort_in_place(const Row<T, Entry>& row, int64_t* indices) {
   }
 }
 
-// Sorts kSortColumns rows at a time; the last time some are taken more than once.
+// Writes the entries of a row to a column of those that are sorted at once.
 template <typename T>
-void sort_by_columns(const Rows& rows, const T* x, NarrowEntry* entries, T* values,
-                     int64_t* indices) {
+void fill_column(const void* row, int64_t step, int64_t length, NarrowEntry::Key flipped,
+                 NarrowEntry* column) {
+  const T* from = static_cast<const T*>(row);
+  for (int64_t i = 0; i < length; ++i) {
+    const auto key = static_cast<NarrowEntry::Key>(key_of(from[i * step]));
+    column[i * kSortColumns] = NarrowEntry(key ^ flipped, i);
+  }
+}
+
+// Writes the elements at `count` positions; both the elements and the results are `step` apart.
+template <typename Bits>
+void copy_chosen(const void* row, int64_t step, const int64_t* positions, int64_t count, void* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    static_cast<Bits*>(to)[i * step] = static_cast<const Bits*>(row)[positions[i * step] * step];
+  }
+}
+
+// What differs between dtypes.
+struct ColumnType {
+  size_t size;
+  void (*fill)(const void*, int64_t, int64_t, NarrowEntry::Key, NarrowEntry*);
+  void (*copy)(const void*, int64_t, const int64_t*, int64_t, void*);
+};
+
+template <typename T>
+constexpr ColumnType column_type() {
+  using Bits =
+      std::conditional_t<sizeof(T) == 8, uint64_t,
+                         std::conditional_t<sizeof(T) == 4, uint32_t,
+                                            std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  return {sizeof(T), fill_column<T>, copy_chosen<Bits>};
+}
+
+// Sorts kSortColumns rows at a time; the last time some are taken more than once.
+void sort_by_columns(const Rows& rows, const ColumnType& type, const void* x, NarrowEntry* entries,
+                     void* values, int64_t* indices) {
   const SortColumns sort = find_sort_columns();
   const int64_t length = rows.around.size, step = rows.around.inner, lines = rows.lines();
   const NarrowEntry::Key flipped = rows.descending ? ~NarrowEntry::Key{0} : 0;
-  for (int64_t line = 0; line < lines; line += kSortColumns) {
-    const T* from[kSortColumns];
+  const auto row = [&](int64_t line) {
+    return static_cast<const char*>(x) + rows.start(line, length) * static_cast<int64_t>(type.size);
+  };
+  for (int64_t first = 0; first < lines; first += kSortColumns) {
     for (int64_t k = 0; k < kSortColumns; ++k) {
-      from[k] = x + rows.start(std::min(line + k, lines - 1), length);
-    }
-    for (int64_t i = 0; i < length; ++i) {
-      for (int64_t k = 0; k < kSortColumns; ++k) {
-        const auto key = static_cast<NarrowEntry::Key>(key_of(from[k][i * step]));
-        entries[i * kSortColumns + k] = NarrowEntry(key ^ flipped, i);
-      }
+      type.fill(row(std::min(first + k, lines - 1)), step, length, flipped, entries + k);
     }
     sort(reinterpret_cast<uint64_t*>(entries), length);
-    for (int64_t k = 0; k < std::min(kSortColumns, lines - line); ++k) {
-      const int64_t to = rows.start(line + k, rows.count);
+    for (int64_t k = 0; k < std::min(kSortColumns, lines - first); ++k) {
+      const int64_t to = rows.start(first + k, rows.count);
       for (int64_t i = 0; i < rows.count; ++i) {
-        const int64_t at = entries[i * kSortColumns + k].position();
-        indices[to + i * step] = at;
-        if (values != nullptr) values[to + i * step] = from[k][at * step];
+        indices[to + i * step] = entries[i * kSortColumns + k].position();
       }
+      if (values == nullptr) continue;
+      type.copy(row(first + k), step, indices + to, rows.count,
+                static_cast<char*>(values) + to * static_cast<int64_t>(type.size));
     }
   }
 }
@@ -203,7 +236,9 @@ void sort_as(const Rows& rows, const Plan& plan, const T* x, Entry* entries, T* 
              int64_t* indices) {
   const int64_t length = rows.around.size, step = rows.around.inner;
   if constexpr (sizeof(Entry) == sizeof(uint64_t)) {
-    if (plan.way == Way::kColumns) return sort_by_columns(rows, x, entries, values, indices);
+    if (plan.way == Way::kColumns) {
+      return sort_by_columns(rows, column_type<T>(), x, entries, values, indices);
+    }
   }
   for (int64_t line = 0; line < rows.lines(); ++line) {
     const Row<T, Entry> row = {x + rows.start(line, length), length, step, rows.descending};
