@@ -15,6 +15,8 @@ using wire::NodeContent;
 
 // A stage costs about a microsecond; a pass over fewer elements takes less.
 constexpr uint64_t kLeastElements = 8192;
+// Enough of those whose function takes XNNPACK some nanoseconds each.
+constexpr uint64_t kLeastSlowElements = 1024;
 
 const float* floats_or_null(uint32_t id, Span<const XnnValue> values) {
   return id == kNone ? nullptr : floats_of(values[id]);
@@ -84,6 +86,21 @@ bool is_faster(const XnnNode& node) {
   }
 }
 
+// Functions that XNNPACK computes without vectors.
+bool is_slow(const Fusion& fusion) {
+  if (fusion.kind != Fusion::Kind::kFunction) return false;
+  switch (fusion.function) {
+    case optimized::Function::kExp:
+    case optimized::Function::kSin:
+    case optimized::Function::kCos:
+    case optimized::Function::kSqrt:
+    case optimized::Function::kRsqrt:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool has_computed_inputs(const Fusion& fusion, Span<const XnnValue> values) {
@@ -150,7 +167,8 @@ Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t firs
   }
   if (fusion.nodes == 0) return {};
   const Shape& shape = graph.values()[fusion.output].shape;
-  const bool is_large = shape.rank > 0 && element_count(shape) >= kLeastElements;
+  const uint64_t least = is_slow(fusion) ? kLeastSlowElements : kLeastElements;
+  const bool is_large = shape.rank > 0 && element_count(shape) >= least;
   return is_large && has_computed_inputs(fusion, graph.values()) ? fusion : Fusion();
 }
 
