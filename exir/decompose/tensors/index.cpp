@@ -70,7 +70,8 @@ void one_hot(Builder& b) {
   b.result(b.cast(b.op("eq.Tensor", {x, b.arange(0, classes)}), ScalarType::kLong));
 }
 
-// The cross product a x b along a dimension of size 3.
+// The cross product a x b along a dimension of size 3: t[1], t[2] and t[0], where t[i] is
+// a[i] b[i + 1] - a[i + 1] b[i].
 void cross(Builder& b) {
   Value* x = self(b);
   Value* y = b.in("other");
@@ -82,10 +83,16 @@ void cross(Builder& b) {
       if (dim_of(x, d) == Sym(3)) dim = d;
     }
   }
-  const auto rotate = [&](Value* v, int64_t by) {
-    return b.cat({b.slice(v, dim, by, 3), b.slice(v, dim, 0, by)}, dim);
+  // Parts of rows are copied number by number, parts of columns at once.
+  const auto rank = static_cast<int64_t>(x->type.rank());
+  const bool turns = rank > 1 && wrap_dim(dim, rank) == rank - 1;
+  const auto turn = [&](Value* v) { return turns ? b.transpose(v, 0, -1) : v; };
+  if (turns) dim = 0;
+  const auto rotate = [&](Value* v) {
+    return b.cat({b.slice(v, dim, 1, 3), b.slice(v, dim, 0, 1)}, dim);
   };
-  b.result(b.sub(b.mul(rotate(x, 1), rotate(y, 2)), b.mul(rotate(x, 2), rotate(y, 1))));
+  x = turn(x), y = turn(y);
+  b.result(turn(rotate(b.sub(b.mul(x, rotate(y)), b.mul(rotate(x), y)))));
 }
 
 // Puts x[..., n] on a diagonal of square matrices of n + |offset| rows, with rows along dim1 and

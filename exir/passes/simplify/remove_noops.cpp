@@ -28,6 +28,10 @@ bool is_expansion(std::string_view target) {
   return target == "aten::expand" || target == "aten::expand_copy";
 }
 
+bool is_cast(std::string_view target) {
+  return target == "aten::_to_copy" || target == "dim_order_ops::_to_dim_order_copy";
+}
+
 bool is_permute(std::string_view target) {
   return target == "aten::permute" || target == "aten::permute_copy";
 }
@@ -89,6 +93,7 @@ class Cleaner {
       if (forward(node, node.args[0].value(), rewriter)) return true;
     }
     if (is_view(node.target())) skip_inner_view(node);
+    if (is_cast(node.target())) skip_inner_cast(node);
     return false;
   }
 
@@ -107,6 +112,20 @@ class Cleaner {
     if (inner == nullptr || inner->target() != node.target()) return;
     Value* base = inner->args[0].value();
     if (!base->type.is_contiguous()) return;
+    node.args[0] = base;
+    ++changed_;
+  }
+
+  // A bool has its value in every dtype, so that none is needed on its way to another.
+  void skip_inner_cast(Node& node) {
+    const Value* cast = node.args[0].value();
+    const Node* inner = cast->producer;
+    if (inner == nullptr || inner->target() != node.target()) return;
+    Value* base = inner->args[0].value();
+    if (base->type.dtype != ScalarType::kBool || !base->type.is_contiguous() ||
+        !cast->type.is_contiguous() || !guard_.removable(base, cast)) {
+      return;
+    }
     node.args[0] = base;
     ++changed_;
   }

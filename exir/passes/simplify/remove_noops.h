@@ -6,8 +6,9 @@
 //
 // Runs      in Core ATen and Edge, after folding; again before partitioning.
 // Does      copies, views, slices, expands, pads and repeats whose result has the type of their
-//           argument and holds the same; permutes that restore an order; a view of a view; cat of
-//           one tensor, and empty tensors in a cat.
+//           argument and holds the same; permutes that restore an order; a view of a view; a
+//           bool's conversion on its way to another dtype; cat of one tensor, and empty tensors in
+//           a cat.
 // Keeps     what CopyGuard says must be a copy.
 // Cost      one walk.
 

@@ -73,6 +73,23 @@ TEST(RemoveNoops, OperatorsThatBroadcastNeedNoExpansion) {
 )");
 }
 
+TEST(RemoveNoops, BoolsAreConvertedOnce) {
+  EXPECT_EQ(run(R"(  input %b: bool[4]
+  input %x: float32[4]
+  %i: int64[4] = aten::_to_copy(%b, 4)
+  %f: float32[4] = aten::_to_copy(%i, 6)
+  %j: int64[4] = aten::_to_copy(%x, 4)
+  %g: float32[4] = aten::_to_copy(%j, 6)
+  return %f, %g)"),
+            R"(  input %b: bool[4]
+  input %x: float32[4]
+  %f: float32[4] = aten::_to_copy(%b, 6, None, None, None, False, None)
+  %j: int64[4] = aten::_to_copy(%x, 4, None, None, None, False, None)
+  %g: float32[4] = aten::_to_copy(%j, 6, None, None, None, False, None)
+  return %f, %g
+)");
+}
+
 TEST(RemoveNoops, EmptyTensorsLeaveACat) {
   EXPECT_EQ(run(R"(  input %x: float32[2, 4]
   input %e: float32[0]
