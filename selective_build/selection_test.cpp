@@ -102,13 +102,15 @@ TEST(Selection, EachOperatorIsBuiltForItsOwnDtypes) {
 TEST(Selection, FastFormsStandBeforePortableOnes) {
   Request request;
   request.optimized = true;
-  request.names = {"aten::abs.out"};
+  request.names = {"aten::_conj_physical.out"};
   const Selection selection = selected(needs_of({adding(ScalarType::kFloat)}), request);
-  ASSERT_EQ(names(selection), (std::vector<std::string>{"aten::abs.out", "aten::add.out"}));
+  ASSERT_EQ(names(selection),
+            (std::vector<std::string>{"aten::_conj_physical.out", "aten::add.out"}));
   EXPECT_FALSE(selection.kernels[0].optimized) << "it has none";
   EXPECT_TRUE(selection.kernels[1].optimized);
   const std::string source = table_source(selection, {});
-  EXPECT_NE(source.find("    &portable::kAbsOut,\n    &optimized::kAddOut,\n"), source.npos)
+  EXPECT_NE(source.find("    &portable::kConjPhysicalOut,\n    &optimized::kAddOut,\n"),
+            source.npos)
       << source;
   EXPECT_NE(source.find("namespace taper::optimized {\nextern const Kernel kAddOut;\n}"),
             source.npos)
