@@ -41,7 +41,7 @@ HEAD = """# Layers that nobody named
 Written by `scripts/bench_layers.sh`: {count} random layers of {families} families
 (`test/bench/layers/layers.py`), one thread. Below are those for which Taper takes more than {limit:g}
 times as long as the faster of PyTorch (eager mode) and ONNX Runtime, the worst first. A figure is the
-least of {rounds} rounds, in which all take turns; those of the list are measured in more.
+least of {rounds} rounds, in which all take turns.
 """
 
 
