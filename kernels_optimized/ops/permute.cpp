@@ -30,7 +30,7 @@ static_assert(kBlock == 4 || kBlock == 8);
 
 // The four columns of four rows, in each 128 bits of the vectors by themselves.
 HWY_INLINE void transpose_quarters(BlockVec (&v)[4]) {
-  constexpr hn::RepartitionToWide<decltype(kBlockTag)> kPairs;
+  constexpr hn::Repartition<uint64_t, decltype(kBlockTag)> kPairs;
   const auto pairs = [&](BlockVec x) HWY_ATTR { return hn::BitCast(kPairs, x); };
   const auto a = pairs(hn::InterleaveLower(kBlockTag, v[0], v[1]));
   const auto b = pairs(hn::InterleaveLower(kBlockTag, v[2], v[3]));
