@@ -103,7 +103,8 @@ using Form = void (*)(const float*, int64_t, int64_t, int64_t, float*, int64_t);
 // The dimensions of a result in order, those together that are neighbours in the input, too.
 struct Loops {
   int64_t rank = 0;
-  int64_t sizes[kMaxRank], from[kMaxRank], to[kMaxRank];  // And their steps on both sides.
+  // And their steps on both sides.
+  int64_t sizes[kMaxRank] = {}, from[kMaxRank] = {}, to[kMaxRank] = {};
 
   Loops(const Tensor& self, const int64_t* order) {
     for (int64_t d = 0; d < self.dim(); ++d) {
@@ -148,6 +149,7 @@ bool permute(const KernelContext& context, const Tensor& self, const int64_t* or
   auto* to = static_cast<float*>(out.mutable_data());
   const int64_t rows = loops.sizes[r], columns = loops.sizes[c];
   const int64_t bands = (rows + kLineFloats - 1) / kLineFloats;
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there are elements, so no size is 0.
   const int64_t planes = self.numel() / (rows * columns);
   for_parts(context.pool(), planes * bands, 2 * kLineFloats * columns, 1,
             [&](int64_t begin, int64_t end) {
@@ -171,7 +173,7 @@ bool permute(const KernelContext& context, const Tensor& self, const int64_t* or
 
 bool fast_permute(KernelContext& context, const Tensor& self, IntList dims, Tensor& out) {
   if (static_cast<int64_t>(dims.size()) != self.dim()) return false;
-  int64_t order[kMaxRank];
+  int64_t order[kMaxRank] = {};
   uint32_t seen = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (!portable::wrap_dim(dims[i], self.dim(), &order[i]).ok()) return false;
@@ -181,7 +183,7 @@ bool fast_permute(KernelContext& context, const Tensor& self, IntList dims, Tens
 }
 
 bool fast_transpose(KernelContext& context, const Tensor& self, int64_t a, int64_t b, Tensor& out) {
-  int64_t order[kMaxRank];
+  int64_t order[kMaxRank] = {};
   if (self.dim() < 2 || !portable::wrap_dim(a, self.dim(), &a).ok() ||
       !portable::wrap_dim(b, self.dim(), &b).ok()) {
     return false;

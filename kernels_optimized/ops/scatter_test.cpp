@@ -44,7 +44,7 @@ class Scatters : public testing::Test {
   }
 
   // Runs both kernels; the result is the last slot.
-  static void compare(const char* name, std::vector<EValue> slots, ScalarType type,
+  static void compare(const char* name, const std::vector<EValue>& slots, ScalarType type,
                       const std::vector<int32_t>& sizes) {
     TestTensor results[] = {TestTensor(type, sizes, {}, ShapeDynamism::kDynamicBound),
                             TestTensor(type, sizes, {}, ShapeDynamism::kDynamicBound)};

@@ -88,10 +88,12 @@ inline void* element(void* data, int64_t index, ScalarType type) {
 template <typename Function>
 static inline auto with_type(ScalarType type, Function&& function) {
   note_dtype(type);
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
 #define TAPER_CASE(name, T)                   \
   if constexpr (is_selected(name)) {          \
     if (type == (name)) return function(T{}); \
   }
+  // NOLINTEND(bugprone-macro-parentheses)
   TAPER_CASE(ScalarType::kByte, uint8_t)
   TAPER_CASE(ScalarType::kChar, int8_t)
   TAPER_CASE(ScalarType::kShort, int16_t)
