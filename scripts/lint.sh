@@ -7,9 +7,8 @@
 #   scripts/lint.sh --log       the same of a tree as it was committed, and writes commit and result
 #                               into scripts/lint_result.txt
 #   scripts/lint.sh --changed   what changed since the commit in that file, or since $LINT_BASE: at most
-#                               $LINT_FILES sources (60), the latest first, but none that passed before
-#                               as it is now; says what is left out. If there is neither, all sources
-#                               count as changed
+#                               $LINT_FILES sources (60), the latest, but none that passed before as it
+#                               is now. If there is neither, all sources count as changed
 #
 # What the preset `clang` does not compile is not checked: firmware, what backends' libraries are built
 # from besides, and what needs libtorch. What has passed is noted in the user's cache, so that a run of
@@ -114,16 +113,11 @@ with_header() {
 cmake --preset clang >/dev/null
 sources >"$work/sources"
 changed >"$work/changed"
-with_header <"$work/changed" | with_digest | unchecked >"$work/unchecked"
-count=$(wc -l <"$work/unchecked")
-head -n "${LINT_FILES:-60}" "$work/unchecked" >"$work/list"
-echo "lint.sh: $(wc -l <"$work/changed") sources changed since ${base:-the first commit};" \
-  "$count of them have not passed as they are; clang-tidy for $(wc -l <"$work/list")"
+head -n "${LINT_FILES:-60}" "$work/changed" | with_header | with_digest | unchecked >"$work/list"
+echo "lint.sh: $(wc -l <"$work/changed") sources changed since ${base:-the first commit}; of the latest" \
+  "${LINT_FILES:-60}, clang-tidy for $(wc -l <"$work/list"), which have not passed as they are"
 headers=$(ninja -C build/clang -t targets all | sed -n 's/^\(generated\/.*\.h\): CUSTOM_COMMAND$/\1/p')
 cmake --build build/clang --target $headers >"$work/log" || { cat "$work/log" && exit 1; }
 tidy <"$work/list"
-left=$((count - $(wc -l <"$work/list")))
-[ "$left" -eq 0 ] || echo "lint.sh: $left left out, among them" \
-  "$(tail -n "$left" "$work/unchecked" | head -n 50 | cut -d ' ' -f 2 | paste -s -d ' ')"
 [ ! -s "$work/reported" ] || echo "lint.sh: findings in $(sort "$work/reported" | paste -s -d ' ')" >&2
 [ ! -s "$work/reported" ]
