@@ -2,39 +2,14 @@
 // short pieces of them are copied without calling memcpy.
 
 #include <algorithm>
-#include <cstring>
 
+#include "kernels_optimized/engine/copy_piece.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
 
 namespace taper::optimized {
 namespace {
-
-template <size_t kBytes>
-void copy_ends(char* to, const char* from, size_t count) {  // kBytes <= count <= 2 * kBytes
-  char first[kBytes], last[kBytes];
-  std::memcpy(first, from, kBytes);
-  std::memcpy(last, from + count - kBytes, kBytes);
-  std::memcpy(to, first, kBytes);
-  std::memcpy(to + count - kBytes, last, kBytes);
-}
-
-void copy_piece(char* to, const char* from, size_t count) {
-  if (count > 64) {
-    std::memcpy(to, from, count);
-  } else if (count >= 32) {
-    copy_ends<32>(to, from, count);
-  } else if (count >= 16) {
-    copy_ends<16>(to, from, count);
-  } else if (count >= 8) {
-    copy_ends<8>(to, from, count);
-  } else if (count >= 4) {
-    copy_ends<4>(to, from, count);
-  } else {
-    for (size_t i = 0; i < count; ++i) to[i] = from[i];
-  }
-}
 
 bool is_skipped(const Tensor& tensor) { return tensor.dim() == 1 && tensor.size(0) == 0; }
 

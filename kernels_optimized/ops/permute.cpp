@@ -3,11 +3,11 @@
 // are transposed in blocks of vectors.
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
+#include "kernels_portable/engine/strided.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/ops/permute.cpp"
@@ -100,35 +100,30 @@ namespace {
 
 using Form = void (*)(const float*, int64_t, int64_t, int64_t, float*, int64_t);
 
-// The dimensions of a result in order, those together that are neighbours in the input, too.
-struct Loops {
-  int64_t rank = 0;
-  // And their steps on both sides.
-  int64_t sizes[kMaxRank] = {}, from[kMaxRank] = {}, to[kMaxRank] = {};
+enum { kTo, kFrom };
 
-  Loops(const Tensor& self, const int64_t* order) {
-    for (int64_t d = 0; d < self.dim(); ++d) {
-      const int64_t size = self.size(order[d]);
-      if (size == 1) continue;
-      const int64_t step = self.strides()[static_cast<size_t>(order[d])];
-      if (rank > 0 && from[rank - 1] == step * size) {
-        sizes[rank - 1] *= size;
-        from[rank - 1] = step;
-      } else {
-        sizes[rank] = size;
-        from[rank++] = step;
-      }
-    }
-    for (int64_t d = rank, step = 1; d-- > 0; step *= sizes[d]) to[d] = step;
+// The loops over a result, the last one over its memory.
+portable::LoopNest loops_of(const Tensor& self, const int64_t* order) {
+  portable::LoopNest loops;
+  loops.operands = 2;
+  int64_t step = self.numel();
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    const int64_t size = self.size(order[d]);
+    step /= size;
+    const int64_t strides[] = {step, self.strides()[static_cast<size_t>(order[d])]};
+    loops.add_loop(size, strides);
   }
-  // Which of them are the rows: the input's innermost dimension. -1 if the result's is that, too.
-  int64_t rows() const {
-    for (int64_t d = 0; d + 1 < rank; ++d) {
-      if (from[d] == 1) return d;
-    }
-    return -1;
+  loops.simplify();
+  return loops;
+}
+
+// Which of them is over the memory of the input; -1 if the last one is that, too.
+int row_loop_of(const portable::LoopNest& loops) {
+  for (int d = 0; d + 1 < loops.rank; ++d) {
+    if (loops.strides[kFrom][d] == 1) return d;
   }
-};
+  return -1;
+}
 
 // REQUIRES: `order` names every dimension once.
 bool permute(const KernelContext& context, const Tensor& self, const int64_t* order, Tensor& out) {
@@ -140,8 +135,10 @@ bool permute(const KernelContext& context, const Tensor& self, const int64_t* or
   }
   int32_t sizes[kMaxRank];
   for (int64_t d = 0; d < self.dim(); ++d) sizes[d] = static_cast<int32_t>(self.size(order[d]));
-  const Loops loops(self, order);
-  const int64_t r = loops.rows(), c = loops.rank - 1;
+  const portable::LoopNest loops = loops_of(self, order);
+  const int64_t(&from_steps)[kMaxRank] = loops.strides[kFrom];
+  const int64_t(&to_steps)[kMaxRank] = loops.strides[kTo];
+  const int r = row_loop_of(loops), c = loops.rank - 1;
   if (r < 0 || !out.resize({sizes, static_cast<size_t>(self.dim())}).ok() || !out.is_contiguous()) {
     return false;
   }
@@ -158,14 +155,14 @@ bool permute(const KernelContext& context, const Tensor& self, const int64_t* or
                 next = std::min(end, at - band + bands);
                 const int64_t first = band * kLineFloats;
                 const int64_t last = std::min(rows, (next - at + band) * kLineFloats);
-                int64_t source = first, target = first * loops.to[r], plane = at / bands;
-                for (int64_t d = c; d-- > 0;) {
+                int64_t source = first, target = first * to_steps[r], plane = at / bands;
+                for (int d = c; d-- > 0;) {
                   if (d == r) continue;
-                  source += plane % loops.sizes[d] * loops.from[d];
-                  target += plane % loops.sizes[d] * loops.to[d];
+                  source += plane % loops.sizes[d] * from_steps[d];
+                  target += plane % loops.sizes[d] * to_steps[d];
                   plane /= loops.sizes[d];
                 }
-                form(from + source, loops.from[c], last - first, columns, to + target, loops.to[r]);
+                form(from + source, from_steps[c], last - first, columns, to + target, to_steps[r]);
               }
             });
   return true;

@@ -90,10 +90,10 @@ void total_across(const float* x, int64_t size, int64_t step, int64_t count, flo
     TAPER_UNROLL
     for (int j = 0; j < kVectors; ++j) {
       const int64_t first = j * kLanes;
-      if (kVectors > 1 || count >= kLanes) {
+      if constexpr (kVectors > 1) {
         hn::StoreU(totals[j].add(hn::LoadU(kTag, x + first)), kTag, out + first);
       } else {
-        store_some(totals[j].add(load_some(x, count)), out, count);
+        store_count(totals[j].add(load_count(x, count)), out, count);
       }
     }
   }

@@ -175,21 +175,15 @@ HWY_INLINE Vec fold_rows(Vec rows, int64_t inner, int64_t width, const Combine& 
 void softmax_of_few(const float* x, int64_t size, int64_t inner, bool logarithm, float* out) {
   const int64_t all = size * inner, width = kLanes / inner * inner;
   const auto there = [](int64_t count) { return hn::FirstN(kTag, static_cast<size_t>(count)); };
-  const auto read = [](const float* from, int64_t count) HWY_ATTR {
-    return count == kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
-  };
-  const auto write = [](Vec value, float* to, int64_t count) HWY_ATTR {
-    count == kLanes ? hn::StoreU(value, kTag, to) : store_some(value, to, count);
-  };
   Vec max = constant(kNothing), sum = hn::Zero(kTag);
   for_row_vectors(all, width, [&](int64_t at, int64_t count) HWY_ATTR {
-    max = hn::Max(max, hn::IfThenElse(there(count), read(x + at, count), max));
+    max = hn::Max(max, hn::IfThenElse(there(count), load_count(x + at, count), max));
   });
   max = fold_rows(max, inner, width, [](float a, float b) { return std::max(a, b); });
   for_row_vectors(all, width, [&](int64_t at, int64_t count) HWY_ATTR {
-    const Vec term = exp_of(hn::Sub(read(x + at, count), max));
+    const Vec term = exp_of(hn::Sub(load_count(x + at, count), max));
     sum = hn::Add(sum, hn::IfThenElseZero(there(count), term));
-    if (!logarithm) write(term, out + at, count);
+    if (!logarithm) store_count(term, out + at, count);
   });
   sum = fold_rows(sum, inner, width, [](float a, float b) { return a + b; });
   HWY_ALIGN float sums[kLanes];
@@ -197,9 +191,9 @@ void softmax_of_few(const float* x, int64_t size, int64_t inner, bool logarithm,
   for (float& each : sums) each = logarithm ? std::log(each) : 1 / each;
   const Vec by = hn::Load(kTag, sums);
   for_row_vectors(all, width, [&](int64_t at, int64_t count) HWY_ATTR {
-    const Vec result = logarithm ? hn::Sub(hn::Sub(read(x + at, count), max), by)
-                                 : hn::Mul(read(out + at, count), by);
-    write(result, out + at, count);
+    const Vec result = logarithm ? hn::Sub(hn::Sub(load_count(x + at, count), max), by)
+                                 : hn::Mul(load_count(out + at, count), by);
+    store_count(result, out + at, count);
   });
 }
 

@@ -5,9 +5,9 @@
 #include <pthreadpool.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/xnnpack/runtime/payload/value_reader.h"
+#include "kernels_optimized/engine/copy_piece.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -16,25 +16,12 @@ namespace {
 constexpr uint64_t kLeastBytes = 65536;
 // The bytes of a task of the pool.
 constexpr size_t kTaskBytes = 32768;
-// Longer pieces are copied by memcpy.
-constexpr size_t kLongPiece = 512;
 
 // The bytes of what follows one another in memory: the dimensions from the axis on.
 size_t width_of(const XnnValue& value, uint32_t axis) {
   uint64_t bytes = value.type == wire::DataType::FP32 ? sizeof(float) : 1;
   for (uint32_t d = axis; d < value.shape.rank; ++d) bytes *= value.shape.dims[d];
   return static_cast<size_t>(bytes);
-}
-
-void copy_piece(const uint8_t* from, size_t bytes, uint8_t* to) {
-  constexpr size_t kStep = 16;
-  if (bytes < kStep || bytes > kLongPiece) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  for (size_t i = 0; i + kStep < bytes; i += kStep) std::memcpy(to + i, from + i, kStep);
-  // The last step may overlap the one before it.
-  std::memcpy(to + bytes - kStep, from + bytes - kStep, kStep);
 }
 
 }  // namespace
@@ -82,7 +69,7 @@ void JoinStage::run_rows(void* stage, size_t first, size_t count) {
   for (size_t row = 0; row < count; ++row) {
     for (size_t i = 0; i < self.count_; ++i) {
       const size_t width = self.widths_[i];
-      copy_piece(from[i], width, to);
+      optimized::copy_piece(to, from[i], width);
       from[i] += width;
       to += width;
     }
