@@ -89,7 +89,7 @@ if(TARGET taper_exir)
   install(FILES exir/export.h exir/lower.h DESTINATION ${compiler_headers}/exir)
   foreach(folder ir emit memory delegate)
     install(DIRECTORY exir/${folder} DESTINATION ${compiler_headers}/exir
-      FILES_MATCHING PATTERN "*.h")
+      FILES_MATCHING PATTERN "*.h" PATTERN "*_for_test.h" EXCLUDE)
   endforeach()
   install(FILES exir/frontend/blob.h exir/frontend/import.h
     DESTINATION ${compiler_headers}/exir/frontend)

@@ -129,7 +129,7 @@ class Quantises(unittest.TestCase):
                              taper.export(small).to_bytes())
 
     def test_refuses(self):
-        for samples, text in ((None, "calibrate"), ([], "no .npy file"),
+        for samples, text in ((None, "calibrate"), ([], "no .npy or .npz file"),
                               (reference.read_npy("add.in0.npy"), "'x' is float32")):
             with self.assertRaisesRegex(taper.Error, text):
                 taper.quantize(DIGITS + ".pt2", samples)
