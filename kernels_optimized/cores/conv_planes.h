@@ -27,10 +27,16 @@ bool convolve_planes(const portable::Convolution& conv, const Bounds& bounds,
                      const ThreadPool& pool);
 
 // Transposed convolution: multiplies all taps by a block of the input and adds each product to the
-// output position that its tap reaches. Also returns false if there is no room in `products`.
+// output position that its tap reaches. Also returns false if there is too little temp memory.
+bool convolve_transposed(const portable::Convolution& conv, KernelContext& context);
+
+// The same on one thread, in this memory: `products` have at most kSpreadScratchFloats, and at
+// least as many as a window has taps.
 inline constexpr int64_t kSpreadScratchFloats = int64_t{64} << 10;
-bool convolve_transposed(const portable::Convolution& conv, Span<float> products,
-                         Span<float> scratch);
+struct SpreadMemory {
+  Span<float> products, scratch;
+};
+bool convolve_transposed(const portable::Convolution& conv, const SpreadMemory& memory);
 
 // Transposed convolution, or one with one input channel per group, of contiguous 16-bit floats, by
 // the two functions above. Also returns false if there is too little temp memory.

@@ -125,7 +125,7 @@ bool convolve_widened(const Convolution& conv, KernelContext& context) {
         const Block here = {std::min(block.groups, conv.groups - group),
                             std::min(block.channels, conv.group_out() - o)};
         const Convolution part = widened.widen(here, image, group, o);
-        const bool done = conv.transposed ? convolve_transposed(part, products, scratch)
+        const bool done = conv.transposed ? convolve_transposed(part, {products, scratch})
                                           : convolve_planes(part, {}, context.pool());
         if (!done) return false;
         widened.narrow(part, image, group * conv.group_out() + o);

@@ -7,7 +7,6 @@
 #include "kernels_optimized/cores/multipliers.h"
 #include "kernels_optimized/engine/find_bounds.h"
 #include "kernels_optimized/engine/overlay.h"
-#include "kernels_optimized/engine/scratch.h"
 
 namespace taper::optimized {
 namespace {
@@ -53,10 +52,7 @@ bool convolve(KernelContext& context, const Tensor& input, const Tensor& weight,
     portable::Multipliers by;
     return find_multipliers(context, &by) && portable::convolve(conv, &by).ok();
   }
-  if (transposed) {
-    const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
-    return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
-  }
+  if (transposed) return convolve_transposed(conv, context);
   if (is_depthwise) return convolve_planes(conv, bounds, context.pool());
   return convolve_direct(conv, bounds, context) || convolve_dense(conv, bounds, context);
 }

@@ -19,6 +19,7 @@
 #include "backends/xnnpack/runtime/stages/moves/join_stage.h"
 #include "backends/xnnpack/runtime/stages/planes_stage.h"
 #include "backends/xnnpack/runtime/stages/taps_stage.h"
+#include "backends/xnnpack/runtime/stages/transposed_stage.h"
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
 #include "kernels_optimized/cores/gemm.h"
 
@@ -144,6 +145,9 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
     part = find_layer<ByteDepthwiseStage>(Kind::kByteDepthwise, node, values, spare_bytes);
   }
   if (part.nodes == 0) part = find_layer<GroupedStage>(Kind::kGrouped, node, values, spare_bytes);
+  if (part.nodes == 0) {
+    part = find_layer<TransposedStage>(Kind::kTransposed, node, values, spare_bytes);
+  }
   if (part.nodes == 0) part = find_image_norm(node, values);
   if (part.nodes == 0 && !in_half) {
     part =
@@ -192,6 +196,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     status = build<ByteDepthwiseStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kGrouped) {
     status = build<GroupedStage>(stage, node, values, pool);
+  } else if (part.kind == OwnPart::Kind::kTransposed) {
+    status = build<TransposedStage>(stage, node, values, pool);
   } else if (part.kind == OwnPart::Kind::kBfloat) {
     status = build<BfloatStage>(stage, node, values, shared);
   } else if (part.kind == OwnPart::Kind::kProduct) {

@@ -26,6 +26,7 @@ struct OwnPart {
     kDepthwise,
     kByteDepthwise,
     kGrouped,
+    kTransposed,
     kBfloat,
     kProduct,
     kFusion,

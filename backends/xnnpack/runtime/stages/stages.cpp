@@ -458,6 +458,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper depthwise";
     case OwnPart::Kind::kGrouped:
       return "taper grouped";
+    case OwnPart::Kind::kTransposed:
+      return "taper transposed";
     case OwnPart::Kind::kBfloat:
       return "taper bfloat16";
     case OwnPart::Kind::kProduct:

@@ -6,6 +6,7 @@
 
 #include "kernels_optimized/cores/conv_planes.h"
 #include "kernels_optimized/cores/gemm.h"
+#include "kernels_optimized/engine/parallel.h"
 
 namespace taper::optimized {
 namespace {
@@ -70,24 +71,28 @@ struct Block {
 // Computes one group of one image; all pointers are those of the group. `out` already holds the
 // biases.
 bool add_products(const portable::Convolution& conv, const float* in, const float* weight,
-                  const Block& block, float* products, Span<float> scratch, float* out) {
+                  const Block& block, const SpreadMemory& memory, const ThreadPool& pool,
+                  float* out) {
   const int64_t taps = conv.weight.taps(), all = conv.in.positions();
   for (int64_t n = 0; n < all; n += block.positions) {
     const int64_t columns = std::min(block.positions, all - n);
     for (int64_t o = 0; o < conv.group_out(); o += block.channels) {
+      const int64_t channels = std::min(block.channels, conv.group_out() - o);
       Gemm g;
-      g.rows = std::min(block.channels, conv.group_out() - o) * taps;
+      g.rows = channels * taps;
       g.columns = columns;
       g.depth = conv.group_in();
       g.left = {weight + o * taps, 1, conv.weight.in_stride};
       g.right = {in + n, all, 1};
-      g.out = products;
+      g.out = memory.products.data();
       g.out_stride = columns;
-      if (!gemm(g, scratch)) return false;
-      for (int64_t row = 0; row < g.rows; ++row) {
-        add_row(conv, row % taps, n, columns, products + row * columns,
-                out + (o + row / taps) * conv.out.positions());
-      }
+      if (!gemm(g, memory.scratch, pool)) return false;
+      for_parts(pool, channels, taps * columns, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin * taps; row < end * taps; ++row) {
+          add_row(conv, row % taps, n, columns, g.out + row * columns,
+                  out + (o + row / taps) * conv.out.positions());
+        }
+      });
     }
   }
   return true;
@@ -102,17 +107,16 @@ void fill_biases(const portable::Convolution& conv, int64_t channel, float* out)
   }
 }
 
-}  // namespace
-
-bool convolve_transposed(const portable::Convolution& conv, Span<float> products,
-                         Span<float> scratch) {
-  const auto room = static_cast<int64_t>(products.size());
+// Computes [begin, end) of the groups of all images.
+bool spread_groups(const portable::Convolution& conv, int64_t begin, int64_t end,
+                   const SpreadMemory& memory, const ThreadPool& pool) {
+  const auto room = static_cast<int64_t>(memory.products.size());
   const int64_t taps = conv.weight.taps();
   Block block;
   block.positions = std::min({conv.in.positions(), kMostPositions, room / taps});
   if (block.positions < 1 || !has_vectors()) return false;
   block.channels = std::min(conv.group_out(), room / (taps * block.positions));
-  for (int64_t i = 0; i < conv.batch * conv.groups; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     const int64_t image = i / conv.groups, group = i % conv.groups;
     const int64_t first = group * conv.group_in(), channel = group * conv.group_out();
     const float* in = static_cast<const float*>(conv.in.data) + image * conv.in.batch_stride +
@@ -122,9 +126,40 @@ bool convolve_transposed(const portable::Convolution& conv, Span<float> products
     float* out = static_cast<float*>(conv.out.data) + image * conv.out.batch_stride +
                  channel * conv.out.positions();
     fill_biases(conv, channel, out);
-    if (!add_products(conv, in, weight, block, products.data(), scratch, out)) return false;
+    if (!add_products(conv, in, weight, block, memory, pool, out)) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool convolve_transposed(const portable::Convolution& conv, const SpreadMemory& memory) {
+  return spread_groups(conv, 0, conv.batch * conv.groups, memory, {});
+}
+
+bool convolve_transposed(const portable::Convolution& conv, KernelContext& context) {
+  const int64_t count = conv.batch * conv.groups;
+  if (count < context.pool().threads || context.pool().run == nullptr) {
+    const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
+    return spread_groups(conv, 0, count, {products, shared_scratch(context, kGemmScratchFloats)},
+                         context.pool());
+  }
+  if (conv.weight.taps() > kSpreadScratchFloats || !has_vectors()) return false;
+  const int64_t work = conv.group_out() * conv.group_in() * conv.weight.taps() *
+                       conv.in.positions() / kMultiplicationsPerUnit;
+  bool has_memory = true;
+  for_parts_with_scratch(context, count, work, kSpreadScratchFloats + kGemmScratchFloats,
+                         [&](int64_t begin, int64_t end, Span<float> floats) {
+                           if (floats.size() == 0) {  // Of a single thread.
+                             has_memory = false;
+                             return;
+                           }
+                           const SpreadMemory memory = {
+                               floats.subspan(0, kSpreadScratchFloats),
+                               floats.subspan(kSpreadScratchFloats, kGemmScratchFloats)};
+                           spread_groups(conv, begin, end, memory, {});
+                         });
+  return has_memory;
 }
 
 }  // namespace taper::optimized

@@ -1,0 +1,107 @@
+// Tests transposed convolutions as stages, against their definition in double.
+
+#include "backends/xnnpack/runtime/stages/transposed_stage.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/xnnpack/runtime/stages/stages_for_test.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+
+namespace taper::xnnpack {
+namespace {
+
+constexpr uint32_t kSize = 24, kWindow = 4, kStep = 2, kPadding = 1;
+
+// y = max(0, conv_transpose(x)) with a window of 4 x 4 and a step of 2, twice as large as x.
+struct Model {
+  uint32_t ins, outs, groups;
+  Floats filter, bias;
+  PayloadBuilder p;
+
+  Model(uint32_t ins, uint32_t outs, uint32_t groups)
+      : ins(ins),
+        outs(outs),
+        groups(groups),
+        filter(some_numbers(size_t{outs} * kWindow * kWindow * ins / groups, 31, 1)),
+        bias(some_numbers(outs, 7)) {
+    const uint32_t x = p.input({1, kSize, kSize, ins});
+    const uint32_t y = p.output({1, 2 * kSize, 2 * kSize, outs});
+    const uint32_t weights = p.constant({outs, kWindow, kWindow, ins / groups}, filter);
+    PayloadBuilder::Windows windows = PayloadBuilder::Windows::padded(kPadding);
+    windows.step = kStep;
+    windows.groups = groups;
+    p.convolved(x, weights, p.constant({outs}, bias), y, windows);
+    p.nodes.back().kind = wire::NodeContent::ConvTranspose2d;
+    p.nodes.back().range = {0.f, 1e30f};
+  }
+
+  // The result at a pixel of output channel o, of an image of height x width.
+  double expected(const Floats& x, int64_t height, int64_t width, int64_t row, int64_t column,
+                  uint32_t o) const {
+    double sum = static_cast<double>(bias[o]);
+    const uint32_t depth = ins / groups, first = o / (outs / groups) * depth;
+    for (int64_t t = 0; t < kWindow * kWindow; ++t) {
+      const int64_t down = row + kPadding - t / kWindow, across = column + kPadding - t % kWindow;
+      if (down % kStep != 0 || across % kStep != 0) continue;
+      const int64_t i = down / kStep, j = across / kStep;
+      if (down < 0 || across < 0 || i >= height || j >= width) continue;
+      for (uint32_t k = 0; k < depth; ++k) {
+        const auto factor = (size_t{o} * kWindow * kWindow + static_cast<size_t>(t)) * depth + k;
+        sum += static_cast<double>(x[static_cast<size_t>(i * width + j) * ins + first + k]) *
+               static_cast<double>(filter[factor]);
+      }
+    }
+    return std::fmax(sum, 0);
+  }
+
+  void expect_right(Loaded& loaded, uint32_t height, uint32_t width) const {
+    const auto h = static_cast<int32_t>(height), w = static_cast<int32_t>(width);
+    const Floats image = some_numbers(size_t{height} * width * ins, 13, 1);
+    HeldFloats x({1, h, w, static_cast<int32_t>(ins)}, image, size_t{kSize} * kSize * ins);
+    HeldFloats y({1, 2 * kSize, 2 * kSize, static_cast<int32_t>(outs)},
+                 Floats(size_t{4} * kSize * kSize * outs));
+    const Status status = loaded.run({&x.value, &y.value});
+    ASSERT_TRUE(status.ok()) << status.message();
+    const Floats got = y.result();
+    ASSERT_EQ(got.size(), size_t{4} * height * width * outs);
+    for (size_t i = 0; i < got.size(); ++i) {
+      const auto pixel = static_cast<int64_t>(i / outs);
+      const double want =
+          expected(image, h, w, pixel / (2 * w), pixel % (2 * w), static_cast<uint32_t>(i % outs));
+      ASSERT_NEAR(got[i], want, 1e-4) << i;
+    }
+  }
+};
+
+bool is_stage(std::vector<uint8_t> payload) {
+  const ReadGraph read(std::move(payload));
+  return TransposedStage::is_better(read.graph.nodes()[0], read.graph.values());
+}
+
+TEST(TransposedStage, IsForFewOutputChannels) {
+  if (!has_own_stages()) GTEST_SKIP() << "there are no vectors";
+  EXPECT_TRUE(is_stage(Model(16, 3, 1).p.finish()));
+  EXPECT_FALSE(is_stage(Model(16, 16, 1).p.finish()));
+  EXPECT_TRUE(is_stage(Model(24, 24, 24).p.finish()));
+  EXPECT_FALSE(is_stage(Model(24, 48, 24).p.finish()));
+  EXPECT_FALSE(is_stage(Model(24, 6, 3).p.finish()));
+}
+
+TEST(TransposedStage, ComputesImagesOfAnySize) {
+  for (const auto& [ins, outs, groups] : {std::array{16u, 3u, 1u}, {5u, 1u, 1u}, {24u, 24u, 24u}}) {
+    for (const uint32_t threads : {1u, 3u}) {
+      SCOPED_TRACE(testing::Message() << ins << " -> " << outs << " on " << threads);
+      Model model(ins, outs, groups);
+      Loaded loaded(model.p.finish(), on_threads(threads));
+      ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+      model.expect_right(loaded, kSize, kSize);
+      model.expect_right(loaded, 3, 17);
+      model.expect_right(loaded, 20, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::xnnpack
