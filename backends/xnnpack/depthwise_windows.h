@@ -31,8 +31,9 @@ inline constexpr uint64_t kLeastStageProducts = uint64_t{1} << 16;
 // Whether a depthwise convolution of floats with this many results is a separate stage, if the
 // processor has vectors.
 constexpr bool is_depthwise_stage(const DepthwiseWindow& w, uint64_t results) {
+  const bool is_dense = w.dilation_down == 1 && w.dilation_across == 1;
   return w.taps() >= kLeastStageTaps && w.multiplier == 1 && w.step_down == w.step_across &&
-         (w.step_down == 1 || w.step_down == 2) && w.dilation_down == 1 && w.dilation_across == 1 &&
+         (w.step_down == 1 || (w.step_down == 2 && is_dense)) &&
          results >= kLeastStageProducts / static_cast<uint64_t>(w.taps());
 }
 

@@ -53,52 +53,64 @@ struct Block {
   }
 };
 
-// Some results beside each other. Addresses are those of channel 0; rows of the window that lie
-// outside the image are left out.
+// Some results beside each other, or, with a dilation, so far apart that their windows share
+// pixels: then columns are those of the image that such windows read. Addresses are those of
+// channel 0; rows of the window that lie outside the image are left out.
 struct Strip {
   const float* pixels;   // Of the first row, at column 0.
   const float* weights;  // Of the first row.
   int64_t rows;
-  int64_t left;     // The image column under the first column of the first window.
+  int64_t left;     // The column under the first column of the first window.
+  int64_t width;    // The number of columns.
   uint32_t inside;  // Bit p tells whether column left + p lies inside the image.
   float* out;
 };
 
 // The bits of Strip::inside.
-uint32_t columns_inside(const WindowShape& s, int64_t left) {
+uint32_t columns_inside(int64_t width, int64_t left) {
   const auto below = [](int64_t bits) {
     return (uint64_t{1} << std::clamp(bits, int64_t{0}, int64_t{32})) - 1;
   };
-  return static_cast<uint32_t>(below(s.width - left) & ~below(-left));
+  return static_cast<uint32_t>(below(width - left) & ~below(-left));
 }
+
+int64_t divide_down(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+int64_t divide_up(int64_t a, int64_t b) { return -divide_down(-a, b); }
 
 Strip find_strip(const WindowShape& s, const DepthwiseData& d, int64_t image, int64_t y,
                  int64_t x) {
   const int64_t top = y * s.step_down - s.padding_top;
-  const int64_t begin = std::clamp(-top, int64_t{0}, s.window_height);
-  const int64_t end = std::clamp(s.height - top, begin, s.window_height);
-  const int64_t left = x * s.step_across - s.padding_left;
-  return {d.image + (image * s.height + top + begin) * s.width * s.channels,
+  const int64_t begin = std::clamp(divide_up(-top, s.dilation_down), int64_t{0}, s.window_height);
+  const int64_t end =
+      std::clamp(divide_up(s.height - top, s.dilation_down), begin, s.window_height);
+  const int64_t first = x * s.step_across - s.padding_left;
+  const int64_t left = divide_down(first, s.dilation_across);
+  const int64_t column = first - left * s.dilation_across;
+  const int64_t width = divide_up(s.width - column, s.dilation_across);
+  const int64_t row = image * s.height + top + begin * s.dilation_down;
+  return {d.image + (row * s.width + column) * s.channels,
           d.filter + begin * s.window_width * s.channels,
           end - begin,
           left,
-          columns_inside(s, left),
+          width,
+          columns_inside(width, left),
           d.out + ((image * s.out_height + y) * s.out_width + x) * s.channels};
 }
 
 // Adds to every result the products of kColumns columns of a row of the window with the pixels
-// under them, of which the first is at `offset`. `is_inside` tells whether the image has the p-th.
+// under them, of which the first is at `offset`, and the others `pitch` apart. `is_inside` tells
+// whether the image has the p-th.
 template <int kColumns, int kStep, int kCount, typename Block, typename IsInside>
 HWY_INLINE void add_columns(Block block, int64_t channels, const float* weights,
-                            const float* pixels, int64_t offset, const IsInside& is_inside,
-                            Vec (&sums)[kCount]) {
+                            const float* pixels, int64_t pitch, int64_t offset,
+                            const IsInside& is_inside, Vec (&sums)[kCount]) {
   constexpr int kPixels = (kCount - 1) * kStep + kColumns;
   static_assert(kPixels <= 32, "Strip::inside has a bit for each");
   Vec factors[kColumns];
   repeat<kColumns>([&](auto j) HWY_ATTR { factors[j] = block.read(weights + j * channels); });
   repeat<kPixels>([&](auto p) HWY_ATTR {
     if (!is_inside(p)) return;
-    const Vec pixel = block.read(pixels + offset + p * channels);
+    const Vec pixel = block.read(pixels + offset + p * pitch);
     repeat<kCount>([&](auto i) HWY_ATTR {
       constexpr int j = p - i * kStep;
       if constexpr (j >= 0 && j < kColumns) sums[i] = hn::MulAdd(pixel, factors[j], sums[i]);
@@ -106,37 +118,37 @@ HWY_INLINE void add_columns(Block block, int64_t channels, const float* weights,
   });
 }
 
-// Adds all columns of a row of the window, kAtOnce of them at a time.
-constexpr int kAtOnce = 4;
+// Adds all columns of a row of the window, four at a time and then three or one.
 template <int kStep, int kCount, typename Block>
 HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
-                        const float* pixels, int64_t left, Vec (&sums)[kCount]) {
-  const int64_t channels = s.channels;
+                        const float* pixels, int64_t pitch, const Strip& strip,
+                        Vec (&sums)[kCount]) {
   const auto add = [&](auto columns, int64_t j) HWY_ATTR {
-    const int64_t first = left + j;
+    const int64_t first = strip.left + j;
     // As an unsigned number, a column left of the image is beyond its right end.
     const auto is_inside = [&](int p) HWY_ATTR {
-      return static_cast<uint64_t>(first + p) < static_cast<uint64_t>(s.width);
+      return static_cast<uint64_t>(first + p) < static_cast<uint64_t>(strip.width);
     };
-    add_columns<columns, kStep>(block, channels, weights + j * channels, pixels, first * channels,
-                                is_inside, sums);
+    add_columns<columns, kStep>(block, s.channels, weights + j * s.channels, pixels, pitch,
+                                first * pitch, is_inside, sums);
   };
   int64_t j = 0;
-  for (; j + kAtOnce <= s.window_width; j += kAtOnce) {
-    add(std::integral_constant<int, kAtOnce>{}, j);
-  }
+  for (; j + 4 <= s.window_width; j += 4) add(std::integral_constant<int, 4>{}, j);
+  for (; j + 3 <= s.window_width; j += 3) add(std::integral_constant<int, 3>{}, j);
   for (; j < s.window_width; ++j) add(std::integral_constant<int, 1>{}, j);
 }
 
 // Computes kCount results in a block of channels from `channel` on. kWidth is the width of the
-// window; 0 means any.
+// window; 0 means any, and any dilation.
 template <int kWidth, int kStep, int kCount, typename Block>
 HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block block,
                           const Strip& strip, int64_t channel) {
   const Vec bias = d.bias != nullptr ? block.read(d.bias + channel) : hn::Zero(kTag);
   Vec sums[kCount];
   repeat<kCount>([&](auto i) HWY_ATTR { sums[i] = bias; });
-  int64_t channels = s.channels;
+  // From one pixel, and one result, to the next.
+  int64_t channels = kWidth > 0 ? s.channels : s.channels * s.dilation_across;
+  const int64_t row_size = s.width * s.channels * (kWidth > 0 ? 1 : s.dilation_down);
   uint32_t inside = strip.inside;
   const float* weights = strip.weights + channel;
   const float* pixels = strip.pixels + channel;
@@ -146,13 +158,13 @@ HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block bl
       // As if they changed: the compiler would otherwise keep the offsets of all pixels, more than
       // fit in registers, and a copy of the loop for each edge of the image.
       asm("" : "+r"(channels), "+r"(inside));
-      add_columns<kWidth, kStep>(block, channels, weights, pixels, strip.left * channels, is_inside,
-                                 sums);
+      add_columns<kWidth, kStep>(block, channels, weights, pixels, channels, strip.left * channels,
+                                 is_inside, sums);
     } else {
-      add_row<kStep>(s, block, weights, pixels, strip.left, sums);
+      add_row<kStep>(s, block, weights, pixels, channels, strip, sums);
     }
     weights += s.window_width * s.channels;
-    pixels += s.width * s.channels;
+    pixels += row_size;
   }
   float* out = strip.out + channel;
   if (d.activation == DepthwiseActivation::kSwish) {
@@ -184,14 +196,20 @@ void run_strip(const WindowShape& s, const DepthwiseData& d, const Strip& strip,
 }
 
 // Computes rows in strips of kCount results. The last strip of a row may overlap the one before it.
+// With a dilation, as many strips of results begin each row as there are pixels between two taps.
 template <int kWidth, int kStep, int kCount>
 void run_rows(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part,
               int64_t channel, int64_t end) {
+  const int64_t apart = kWidth > 0 ? 1 : s.dilation_across;
   int64_t image = part.first_row / s.out_height, y = part.first_row % s.out_height;
   for (int64_t i = 0; i < part.rows; ++i) {
-    for (int64_t x = 0; x < s.out_width; x += kCount) {
-      const Strip strip = find_strip(s, d, image, y, std::min(x, s.out_width - kCount));
-      run_strip<kWidth, kStep, kCount>(s, d, strip, channel, end);
+    for (int64_t first = 0; first < std::min(apart, s.out_width); ++first) {
+      const int64_t results = (s.out_width - first - 1) / apart + 1;
+      for (int64_t x = 0; x < results; x += kCount) {
+        const int64_t column = first + std::min(x, results - kCount) * apart;
+        const Strip strip = find_strip(s, d, image, y, column);
+        run_strip<kWidth, kStep, kCount>(s, d, strip, channel, end);
+      }
     }
     if (++y == s.out_height) y = 0, ++image;
   }
@@ -210,13 +228,13 @@ int64_t channels_at_once(const WindowShape& s) {
 
 template <int kWidth, int kStep>
 void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
-  const int64_t group = channels_at_once(s);
+  const int64_t group = channels_at_once(s), results = s.out_width / s.dilation_across;
   const int64_t end = part.first_channel + part.channels;
   for (int64_t channel = part.first_channel; channel < end; channel += group) {
     const int64_t next = std::min(channel + group, end);
-    if (s.out_width >= kStrip) {
+    if (results >= kStrip) {
       run_rows<kWidth, kStep, kStrip>(s, d, part, channel, next);
-    } else if (s.out_width >= kNarrowStrip) {
+    } else if (results >= kNarrowStrip) {
       run_rows<kWidth, kStep, kNarrowStrip>(s, d, part, channel, next);
     } else {
       run_rows<kWidth, kStep, 1>(s, d, part, channel, next);
@@ -228,7 +246,8 @@ void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart&
 
 void depthwise_form(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
   const bool is_every = s.step_across == 1;
-  switch (s.window_width) {
+  const bool is_dilated = s.dilation_down > 1 || s.dilation_across > 1;
+  switch (is_dilated ? 0 : s.window_width) {
     case 3:
       return is_every ? run_part<3, 1>(s, d, part) : run_part<3, 2>(s, d, part);
     case 5:

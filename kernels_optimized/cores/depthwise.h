@@ -4,7 +4,7 @@
 // for all windows of the strip that contain it, each weight once for all results. So a
 // multiplication needs about half a load, where it needs two if results are computed one by one.
 // The next vector is that of the next channels, so memory is read in order. Windows that are not 3,
-// 5 or 7 wide are processed a few columns at a time.
+// 5 or 7 wide, or that have a dilation, are processed a few columns at a time.
 
 #pragma once
 
@@ -39,8 +39,8 @@ bool has_depthwise(int64_t step);
 // The number of channels that are computed at once.
 int64_t depthwise_channels();
 
-// Computes a part of the results. REQUIRES: has_depthwise(), the same stride down and across, no
-// dilation. Threads: parts that do not overlap may be computed concurrently.
+// Computes a part of the results. REQUIRES: has_depthwise(), the same stride down and across, which
+// is 1 if there is a dilation. Threads: parts that do not overlap may be computed concurrently.
 void depthwise(const WindowShape& shape, const DepthwiseData& data, const DepthwisePart& part);
 
 }  // namespace taper::optimized

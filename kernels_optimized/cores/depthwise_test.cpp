@@ -33,8 +33,9 @@ struct Problem {
     const WindowShape& s = shape;
     double total = static_cast<double>(bias[static_cast<size_t>(c)]);
     for (int64_t k = 0; k < s.window_height * s.window_width; ++k) {
-      const int64_t row = y * s.step_down + k / s.window_width - s.padding_top;
-      const int64_t column = x * s.step_across + k % s.window_width - s.padding_left;
+      const int64_t row = y * s.step_down + k / s.window_width * s.dilation_down - s.padding_top;
+      const int64_t column =
+          x * s.step_across + k % s.window_width * s.dilation_across - s.padding_left;
       if (row < 0 || row >= s.height || column < 0 || column >= s.width) continue;
       const int64_t at = ((n * s.height + row) * s.width + column) * s.channels + c;
       total += static_cast<double>(image[static_cast<size_t>(at)]) *
@@ -106,6 +107,37 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
           s.window_height = height;
           s.window_width = width;
           s.step_down = s.step_across = step;
+          expect_right(Problem(s), within(-kInfinity, kInfinity), [](double v) { return v; });
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Depthwise, EveryDilation) {
+  if (!has_depthwise(1)) GTEST_SKIP() << "not for this processor";
+  constexpr int64_t kWindows[][2] = {{3, 3}, {7, 7}, {5, 5}, {1, 9}, {9, 1}};
+  constexpr int64_t kDilations[][2] = {{2, 2}, {4, 3}, {1, 5}, {3, 1}};
+  for (const auto& [height, width] : kWindows) {
+    for (const auto& [down, across] : kDilations) {
+      for (int64_t size : {1, 4, 9, 30}) {
+        for (int64_t channels : {3, 21}) {
+          SCOPED_TRACE(testing::Message()
+                       << height << " x " << width << " dilation " << down << " x " << across
+                       << " size " << size << " channels " << channels);
+          WindowShape s;
+          s.images = 2;
+          s.height = size + 2;
+          s.width = size;
+          s.channels = channels;
+          s.padding_top = height / 2 * down;
+          s.padding_left = width / 2 * across + 1;
+          s.out_height = s.height;
+          s.out_width = s.width + 1;
+          s.window_height = height;
+          s.window_width = width;
+          s.dilation_down = down;
+          s.dilation_across = across;
           expect_right(Problem(s), within(-kInfinity, kInfinity), [](double v) { return v; });
         }
       }

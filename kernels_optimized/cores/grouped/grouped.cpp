@@ -3,11 +3,13 @@
 #include "kernels_optimized/cores/grouped/grouped.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/cores/grouped/grouped.cpp"
 #include "kernels_optimized/engine/dispatch.h"
 // These must come after dispatch.h, which chooses the targets.
+#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/engine/vector_math.h"
@@ -19,6 +21,15 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kMostGroupChannels = 8;
+// The same for groups that fill vectors.
+constexpr int64_t kMostGroupOuts = 64;
+
+// Whether windows are pixels of the image.
+inline bool has_pixel(const GroupedShape& s) {
+  return s.window_height * s.window_width == 1 && s.padding_top == 0 && s.padding_left == 0 &&
+         s.out_height == (s.height - 1) / s.step_down + 1 &&
+         s.out_width == (s.width - 1) / s.step_across + 1;
+}
 
 }  // namespace
 }  // namespace taper::optimized
@@ -38,7 +49,7 @@ struct Orders {
   HWY_ALIGN int32_t lanes[kMostGroupChannels][kLanes];
 
   explicit Orders(const GroupedShape& s) {
-    for (int64_t t = 0; t < s.group_channels; ++t) {
+    for (int64_t t = 0; t < std::min(s.group_channels, kMostGroupChannels); ++t) {
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         lanes[t][lane] = static_cast<int32_t>(lane / s.group_out_channels * s.group_channels + t);
       }
@@ -73,6 +84,11 @@ void run_strip(const GroupedShape& s, const GroupedData& d, const Orders& orders
   const float* image = d.image + row / s.out_height * s.height * s.width * s.channels + b.in;
   const float* filter = b.filter;
   const int64_t column_size = s.group_channels * kLanes;
+  // What the next strip reads of the row that this row of results is the first to read.
+  const int64_t lowest = std::min(top + (s.window_height - 1) * s.dilation_down, s.height - 1);
+  const float* next = image + (lowest * s.width + left + kCount * s.step_across) * s.channels;
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) hwy::Prefetch(next + i * s.step_across * s.channels);
   for (int64_t k = 0; k < s.window_height; ++k) {
     const int64_t y = top + k * s.dilation_down;
     if (y < 0 || y >= s.height) {
@@ -106,16 +122,64 @@ void run_strip(const GroupedShape& s, const GroupedData& d, const Orders& orders
   }
 }
 
-// Computes a row in strips of results. The last strip may overlap the one before it.
-void run_row(const GroupedShape& s, const GroupedData& d, const Orders& orders, const Block& block,
-             int64_t row) {
+// Computes kCount results of a row, from column x on, of windows of one pixel and groups that fill
+// vectors: the factors of each term are one channel of the pixel.
+template <int kCount>
+void multiply_strip(const GroupedShape& s, const GroupedData& d, const Block& b, int64_t row,
+                    int64_t x) {
+  const Vec bias = d.bias != nullptr ? hn::LoadU(kTag, d.bias + b.out) : hn::Zero(kTag);
+  Vec sums[kCount];
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) sums[i] = bias;
+  const float* image = d.image + b.in;
+  const int64_t image_row = row / s.out_height * s.height + row % s.out_height * s.step_down;
+  const float* pixel = image + (image_row * s.width + x * s.step_across) * s.channels;
+  const int64_t pitch = s.step_across * s.channels;
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) hwy::Prefetch(pixel + (kCount + i) * pitch);
+  for (int64_t t = 0; t < s.group_channels; ++t) {
+    const Vec factors = hn::LoadU(kTag, b.filter + t * kLanes);
+    TAPER_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      sums[i] = hn::MulAdd(constant(pixel[i * pitch + t]), factors, sums[i]);
+    }
+  }
+  const Vec min = constant(d.min), max = constant(d.max);
+  float* out = d.out + (row * s.out_width + x) * s.out_channels + b.out;
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i, out += s.out_channels) {
+    hn::StoreU(at_most(at_least(sums[i], min), max), kTag, out);
+  }
+}
+
+// Computes columns [x, end) of a row in strips of results. The last strip of a row may overlap the
+// one before it.
+void run_columns(const GroupedShape& s, const GroupedData& d, const Orders& orders,
+                 const Block& block, int64_t row, int64_t x, int64_t end) {
+  const bool is_product = has_pixel(s) && s.group_out_channels % kLanes == 0;
+  const auto run = [&](auto count, int64_t column) {
+    if (is_product) {
+      multiply_strip<count>(s, d, block, row, column);
+    } else {
+      run_strip<count>(s, d, orders, block, row, column);
+    }
+  };
   if (s.out_width < kStrip) {
-    for (int64_t x = 0; x < s.out_width; ++x) run_strip<1>(s, d, orders, block, row, x);
+    for (; x < end; ++x) run(std::integral_constant<int, 1>{}, x);
     return;
   }
-  for (int64_t x = 0; x < s.out_width; x += kStrip) {
-    run_strip<kStrip>(s, d, orders, block, row, std::min(x, s.out_width - kStrip));
+  for (; x < end; x += kStrip) {
+    run(std::integral_constant<int, kStrip>{}, std::min(x, s.out_width - kStrip));
   }
+}
+
+// The number of columns after which the next block begins. A strip at a time reads memory in order,
+// if the filter stays in the first cache; else the pixels that all blocks read stay in the second.
+int64_t columns_at_once(const GroupedShape& s) {
+  constexpr int64_t kFirstFloats = int64_t{4} << 10, kSecondFloats = int64_t{32} << 10;
+  if (s.terms() * s.out_channels <= kFirstFloats) return kStrip;
+  const int64_t floats = s.channels * s.window_height * s.step_across;
+  return std::max(kSecondFloats / floats / kStrip, int64_t{1}) * kStrip;
 }
 
 }  // namespace
@@ -135,9 +199,15 @@ void pack_grouped_form(const GroupedShape& s, const GroupedFilter& filter, float
 
 void grouped_form(const GroupedShape& s, const GroupedData& d, int64_t first, int64_t rows) {
   const Orders orders(s);
-  for (int64_t index = 0; index * kLanes < s.out_channels; ++index) {
-    const Block block(s, d, index);
-    for (int64_t row = first; row < first + rows; ++row) run_row(s, d, orders, block, row);
+  const int64_t columns = columns_at_once(s);
+  for (int64_t x = 0; x < s.out_width; x += columns) {
+    const int64_t end = std::min(x + columns, s.out_width);
+    for (int64_t index = 0; index * kLanes < s.out_channels; ++index) {
+      const Block block(s, d, index);
+      for (int64_t row = first; row < first + rows; ++row) {
+        run_columns(s, d, orders, block, row, x, end);
+      }
+    }
   }
 }
 
@@ -156,10 +226,13 @@ using Lanes = int64_t (*)();
 
 }  // namespace
 
-bool has_grouped(int64_t group_channels, int64_t group_out_channels) {
+bool has_grouped(const GroupedShape& s) {
   const Lanes lanes = TAPER_CHOOSE(Lanes, grouped_lanes_form);
-  return lanes != nullptr && group_channels <= kMostGroupChannels &&
-         group_channels <= group_out_channels && lanes() % group_out_channels == 0;
+  if (lanes == nullptr) return false;
+  if (has_pixel(s) && s.group_out_channels % lanes() == 0)
+    return s.group_out_channels <= kMostGroupOuts;
+  return s.group_channels <= kMostGroupChannels && s.group_channels <= s.group_out_channels &&
+         lanes() % s.group_out_channels == 0;
 }
 
 int64_t grouped_filter_size(const GroupedShape& shape) {

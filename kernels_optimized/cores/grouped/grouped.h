@@ -29,8 +29,9 @@ struct GroupedData {
 };
 
 // Whether the functions below may be called: false if groups of this size do not fit a vector of
-// this processor, or if they are so large that matrix products are faster.
-bool has_grouped(int64_t group_channels, int64_t group_out_channels);
+// this processor, nor are windows single pixels and vectors parts of groups, or if groups are so
+// large that matrix products are faster.
+bool has_grouped(const GroupedShape& shape);
 
 // REQUIRES of all functions from here on: has_grouped().
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "kernels_optimized/cores/grouped/grouped_rows.h"
@@ -113,7 +114,7 @@ class Grouped : public test::AtEachLevel {};
 TEST_P(Grouped, EveryGroupStepAndSize) {
   constexpr int64_t kGroups[][2] = {{1, 2}, {1, 4}, {2, 2}, {2, 4}, {3, 4}, {4, 4}, {8, 8}};
   for (const auto& [ins, outs] : kGroups) {
-    if (!has_grouped(ins, outs)) continue;
+    if (!has_grouped(windows_of_three({1, 1, 1}, 1, ins, outs, 1))) continue;
     for (int64_t groups : {1, 3, 8, 13}) {
       for (int64_t step : {1, 2}) {
         for (int64_t size : {1, 4, 11, 18}) {
@@ -126,8 +127,41 @@ TEST_P(Grouped, EveryGroupStepAndSize) {
   }
 }
 
+TEST_P(Grouped, WindowsOfOnePixel) {
+  constexpr int64_t kGroups[][2] = {{1, 2}, {16, 16}, {5, 32}, {48, 16}, {8, 64}};
+  for (const auto& [ins, outs] : kGroups) {
+    for (int64_t step : {1, 2, 3}) {
+      for (int64_t size : {1, 3, 8, 19}) {
+        SCOPED_TRACE(testing::Message()
+                     << ins << " -> " << outs << ", step " << step << ", size " << size);
+        GroupedShape s = windows_of_three({2, size, size + 1}, 3, ins, outs, step);
+        s.window_height = s.window_width = 1;
+        s.padding_top = s.padding_left = 0;
+        const Problem problem(s);
+        if (has_grouped(problem.shape)) expect_right(s);
+      }
+    }
+  }
+}
+
+// Rows so long that all blocks of channels read a part of them before the next part.
+TEST_P(Grouped, LongRows) {
+  for (int64_t outs : {2, 4}) {
+    GroupedShape s;
+    s.height = 1;
+    s.width = 701;
+    s.channels = 64 * outs;
+    s.group_channels = s.group_out_channels = outs;
+    s.window_width = 3;
+    s.padding_left = 1;
+    if (has_grouped(s)) expect_right(s);
+  }
+}
+
 TEST_P(Grouped, WindowsThatReachFar) {
-  if (!has_grouped(2, 2)) GTEST_SKIP() << "not for this processor";
+  if (!has_grouped(windows_of_three({1, 1, 1}, 1, 2, 2, 1))) {
+    GTEST_SKIP() << "not for this processor";
+  }
   GroupedShape s;
   s.height = 9;
   s.width = 23;
@@ -143,9 +177,9 @@ TEST_P(Grouped, WindowsThatReachFar) {
 }
 
 TEST(GroupedForms, LargeGroupsAndOddOnesAreNotThere) {
-  EXPECT_FALSE(has_grouped(16, 16));
-  EXPECT_FALSE(has_grouped(3, 3));
-  EXPECT_FALSE(has_grouped(4, 2));
+  for (const auto& [ins, outs] : {std::pair(16, 16), {3, 3}, {4, 2}}) {
+    EXPECT_FALSE(has_grouped(windows_of_three({1, 1, 1}, 1, ins, outs, 1)));
+  }
 }
 
 // Computes parts of three rows and compares.

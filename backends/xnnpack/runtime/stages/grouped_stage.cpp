@@ -41,7 +41,7 @@ GroupedShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
 bool has_rows(const GroupedShape& s) {
   if (s.window_height * s.window_width == 1) return false;
   const bool is_stepped = s.step_down * s.step_across > 1;
-  const bool is_narrow = optimized::has_grouped(s.group_channels, s.group_out_channels);
+  const bool is_narrow = optimized::has_grouped(s);
   if (is_stepped && !is_narrow && s.out_width < kLeastSteppedWidth) return false;
   return optimized::has_grouped_rows(s.group_channels, s.group_out_channels);
 }
@@ -63,7 +63,7 @@ bool GroupedStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
     return false;
   }
   const GroupedShape shape = shape_of(node, values);
-  if (!has_rows(shape) && !optimized::has_grouped(shape.group_channels, shape.group_out_channels)) {
+  if (!has_rows(shape) && !optimized::has_grouped(shape)) {
     return false;
   }
   const auto terms = static_cast<uint64_t>(shape.terms());
