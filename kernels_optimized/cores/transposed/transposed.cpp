@@ -94,12 +94,13 @@ HWY_INLINE void add_taps(const TransposedShape& s, int64_t left, const float* pr
 }
 
 // Adds the products of a run with one row of the windows to a row of results.
-// Pixels whose windows overlap do not follow each other: a load of what was just stored in part
-// waits until all of it is in the cache.
+// Pixels that reach the same vectors of results do not follow each other: a load of what was just
+// stored in part waits until it is in the cache.
 HWY_INLINE void add_run(const TransposedShape& s, const Run& run, const float* products,
                         float* out) {
   const int64_t reach = (s.window_width - 1) * s.dilation_across + 1;
-  const int64_t apart = (reach - 1) / s.step_across + 1;
+  const int64_t floats = reach * s.out_channels + kLanes - 1;
+  const int64_t apart = (floats - 1) / (s.step_across * s.out_channels) + 1;
   for (int64_t first = 0; first < std::min(apart, run.count); ++first) {
     for (int64_t i = first; i < run.count; i += apart) {
       const int64_t left = (run.first + i) * s.step_across - s.padding_left;
@@ -221,7 +222,8 @@ void pack_transposed(const TransposedShape& s, const float* filter, float* scrat
   float* by_tap = s.is_depthwise ? to : scratch;
   for (int64_t o = 0; o < outs; ++o) {
     for (int64_t t = 0; t < taps; ++t) {
-      std::copy_n(filter + (o * taps + t) * depth, depth, by_tap + (t * outs + o) * depth);
+      const int64_t tap = s.is_turned ? taps - 1 - t : t;
+      std::copy_n(filter + (o * taps + tap) * depth, depth, by_tap + (t * outs + o) * depth);
     }
   }
   if (!s.is_depthwise) pack_panels({scratch, 1, depth}, depth, s.columns(), to);

@@ -1,4 +1,5 @@
-// Transposed convolution in channels last, of few output channels, or of each channel by itself.
+// Transposed convolution in channels last, of few output channels, or of each channel by itself. A
+// convolution whose windows are one pixel apart is one, too, with the window turned around.
 //
 // A product of the usual form, in which each result gathers the inputs that reach it, has as many
 // columns as a group has output channels, and leaves most of a vector empty if those are few. Here
@@ -16,10 +17,12 @@
 
 namespace taper::optimized {
 
-// height, width and channels are those of the input; a window is what one input pixel reaches.
+// height, width and channels are those of the input; a window is what one input pixel reaches. A
+// padding may be negative: then no pixel reaches the first results.
 struct TransposedShape : WindowShape {
   int64_t out_channels = 0;
   bool is_depthwise = false;  // Whether each channel is a group.
+  bool is_turned = false;     // Whether the first tap of the filter is the last of the window.
 
   int64_t taps() const { return window_height * window_width; }
   // The columns of the product.

@@ -59,10 +59,11 @@ struct Case {
   // Pixel p times tap t of output channel o.
   double product(int64_t p, int64_t t, int64_t o) const {
     double sum = 0;
+    const int64_t tap = shape.is_turned ? shape.taps() - 1 - t : t;
     for (int64_t k = 0; k < filter_depth; ++k) {
       const int64_t c = shape.is_depthwise ? o : k;
       sum += static_cast<double>(image[at(p * shape.channels + c)]) *
-             static_cast<double>(filter[at((o * shape.taps() + t) * filter_depth + k)]);
+             static_cast<double>(filter[at((o * shape.taps() + tap) * filter_depth + k)]);
     }
     return sum;
   }
@@ -142,6 +143,17 @@ TEST(Transposed, OfEachChannelByItself) {
         s.is_depthwise = true;
         Case(s, channels != 5).expect_right();
       }
+    }
+  });
+}
+
+TEST(Transposed, OfWindowsTurnedAround) {
+  at_every_level([] {
+    for (TransposedShape s : {shape_of(3, 1, 1, 0), shape_of(7, 1, 3, 0), shape_of(3, 1, -2, 0)}) {
+      s.channels = 9;
+      s.out_channels = 3;
+      s.is_turned = true;
+      Case(s, true).expect_right();
     }
   });
 }

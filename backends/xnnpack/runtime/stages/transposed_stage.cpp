@@ -26,16 +26,32 @@ constexpr int64_t kMostColumns = 4096;
 // A task computes so many rows for each row of products that its neighbour needs, too.
 constexpr int64_t kRowsPerShared = 6;
 
+bool is_transposed(const XnnNode& node) {
+  return node.kind == find_kind(wire::NodeContent::ConvTranspose2d);
+}
+
 TransposedShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
   TransposedShape shape{window_shape(node, values)};
   shape.out_channels = values[node.output].shape.dims[3];
   shape.is_depthwise = node.as<wire::Convolution>().groups() > 1;
+  if (!is_transposed(node)) {
+    shape.is_turned = true;
+    shape.padding_top = (shape.window_height - 1) * shape.dilation_down - shape.padding_top;
+    shape.padding_left = (shape.window_width - 1) * shape.dilation_across - shape.padding_left;
+  }
   return shape;
 }
 
-// Whether the groups, if there are several, have one channel each.
+// Whether it is a convolution that is a transposed one, too, or a transposed one whose groups, if
+// there are several, have one channel each.
 bool has_form(const XnnNode& node) {
+  const bool is_convolution = node.kind == find_kind(wire::NodeContent::Conv2d);
+  if (!is_convolution && !is_transposed(node)) return false;
   const auto& t = node.as<wire::Convolution>();
+  if (is_convolution) {
+    const bool has_window = t.kernel_height() > 1 || t.kernel_width() > 1;
+    return t.groups() == 1 && t.stride_height() == 1 && t.stride_width() == 1 && has_window;
+  }
   if (t.groups() == 1) return true;
   const bool has_dilation = t.dilation_height() > 1 || t.dilation_width() > 1;
   return t.group_input_channels() == 1 && t.group_output_channels() == 1 && !has_dilation;
@@ -44,9 +60,9 @@ bool has_form(const XnnNode& node) {
 }  // namespace
 
 bool TransposedStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
-  if (node.kind != find_kind(wire::NodeContent::ConvTranspose2d)) return false;
-  if (!is_in_floats(node, values) || input(node, values).data != nullptr) return false;
-  if (!has_form(node)) return false;
+  if (!has_form(node) || !is_in_floats(node, values) || input(node, values).data != nullptr) {
+    return false;
+  }
   const TransposedShape s = shape_of(node, values);
   if (s.is_depthwise) {
     return element_count(values[node.output].shape) * static_cast<uint64_t>(s.taps()) >= kLeastSums;

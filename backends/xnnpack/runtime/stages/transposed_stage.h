@@ -1,5 +1,5 @@
-// A stage for a transposed convolution of few output channels, or of each channel by itself.
-// XNNPACK computes a matrix product for each group, whose columns are its output channels.
+// A stage for a convolution or a transposed one of few output channels, and for a transposed one of
+// each channel by itself. XNNPACK's products have these few channels as their columns.
 
 #pragma once
 

@@ -89,6 +89,61 @@ TEST(TransposedStage, IsForFewOutputChannels) {
   EXPECT_FALSE(is_stage(Model(24, 6, 3).p.finish()));
 }
 
+// y = conv(x) with a window of 3 x 5, a dilation, and a padding that lets windows lie beside the
+// image.
+struct Convolution {
+  static constexpr uint32_t kIns = 6, kOuts = 3, kTop = 2, kLeft = 9, kDilation = 2;
+  static constexpr uint32_t kOutHeight = kSize + 2 * kTop - 4, kOutWidth = kSize + 2 * kLeft - 8;
+  Floats filter = some_numbers(size_t{kOuts} * 15 * kIns, 31, 1), bias = some_numbers(kOuts, 7);
+  PayloadBuilder p;
+
+  explicit Convolution(uint32_t step) {
+    const uint32_t x = p.input({1, kSize, kSize, kIns});
+    const uint32_t y =
+        p.output({1, (kOutHeight - 1) / step + 1, (kOutWidth - 1) / step + 1, kOuts});
+    PayloadBuilder::Windows windows{kTop, kLeft, kTop, kLeft, step, kDilation, kDilation};
+    p.convolved(x, p.constant({kOuts, 3, 5, kIns}, filter), p.constant({kOuts}, bias), y, windows);
+  }
+
+  double expected(const Floats& x, int64_t row, int64_t column, uint32_t o) const {
+    double sum = static_cast<double>(bias[o]);
+    for (int64_t t = 0; t < 15; ++t) {
+      const int64_t i = row + t / 5 * kDilation - kTop, j = column + t % 5 * kDilation - kLeft;
+      if (i < 0 || j < 0 || i >= kSize || j >= kSize) continue;
+      for (uint32_t k = 0; k < kIns; ++k) {
+        sum += static_cast<double>(x[static_cast<size_t>(i * kSize + j) * kIns + k]) *
+               static_cast<double>(filter[(size_t{o} * 15 + static_cast<size_t>(t)) * kIns + k]);
+      }
+    }
+    return sum;
+  }
+};
+
+TEST(TransposedStage, ComputesConvolutionsOfStepOne) {
+  if (has_own_stages()) {
+    EXPECT_TRUE(is_stage(Convolution(1).p.finish()));
+    EXPECT_FALSE(is_stage(Convolution(2).p.finish()));
+  }
+  Convolution model(1);
+  Loaded loaded(model.p.finish(), on_threads(2));
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  const Floats image = some_numbers(size_t{kSize} * kSize * Convolution::kIns, 13, 1);
+  HeldFloats x({1, kSize, kSize, Convolution::kIns}, image);
+  HeldFloats y(
+      {1, Convolution::kOutHeight, Convolution::kOutWidth, Convolution::kOuts},
+      Floats(size_t{Convolution::kOutHeight} * Convolution::kOutWidth * Convolution::kOuts));
+  const Status status = loaded.run({&x.value, &y.value});
+  ASSERT_TRUE(status.ok()) << status.message();
+  const Floats got = y.result();
+  for (size_t i = 0; i < got.size(); ++i) {
+    const auto pixel = static_cast<int64_t>(i / Convolution::kOuts);
+    const double want =
+        model.expected(image, pixel / Convolution::kOutWidth, pixel % Convolution::kOutWidth,
+                       static_cast<uint32_t>(i % Convolution::kOuts));
+    ASSERT_NEAR(got[i], want, 1e-4) << i;
+  }
+}
+
 TEST(TransposedStage, ComputesImagesOfAnySize) {
   for (const auto& [ins, outs, groups] : {std::array{16u, 3u, 1u}, {5u, 1u, 1u}, {24u, 24u, 24u}}) {
     for (const uint32_t threads : {1u, 3u}) {
