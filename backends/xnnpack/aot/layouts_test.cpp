@@ -35,6 +35,25 @@ TEST(Layouts, BlocksOfPixelsBecomeChannelsWhereTheyLie) {
             "Transpose");
 }
 
+// Slices and concatenations along the width, then along the height.
+TEST(Layouts, PadsOfEdgesAreSlicesOfImages) {
+  const Compiled r =
+      compile(std::string(kConv) +
+              "  %p: float32[1, 4, 10, 11] = aten::reflection_pad2d(%c, [2, 1, 1, 1])\n"
+              "  %z: float32[1, 4, 10, 11] = aten::tanh(%p)\n  return %z");
+  EXPECT_EQ(r.kinds(),
+            "Transpose Conv2d Slice Slice Concatenate2 Slice Concatenate3 Slice Slice Concatenate3 "
+            "Tanh Transpose");
+}
+
+TEST(Layouts, WidePadsOfEdgesStayOutside) {
+  const Compiled r =
+      compile(std::string(kConv) +
+              "  %p: float32[1, 4, 8, 25] = aten::replication_pad2d(%c, [9, 8, 0, 0])\n"
+              "  %z: float32[1, 4, 8, 25] = aten::tanh(%p)\n  return %z");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d Transpose");
+}
+
 TEST(Layouts, BlocksThatBecomePixelsAgainAreNotMoved) {
   const Compiled r = compile(std::string(kConv) +
                              "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"

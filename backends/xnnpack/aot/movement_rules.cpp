@@ -255,6 +255,54 @@ std::string pad_refusal(const Node& node) {
   return is_known(node.arg(2)) ? "" : "the value is not constant";
 }
 
+// Pads that repeat elements of the input, as slices of it beside it. Paddings are pairs as those of
+// pad().
+constexpr int64_t kMostEdgeSlices = 16;  // Of a dimension.
+
+bool is_reflection(const Node& node) {
+  return node.target().find("reflection") != std::string_view::npos;
+}
+
+// Slices of one element of a dimension, those at the given indices, side by side.
+Id elements_at(Lowering& l, Id x, size_t dim, const std::vector<int64_t>& indices) {
+  std::vector<Id> slices;
+  for (const int64_t index : indices) slices.push_back(l.slice(x, dim, index, 1));
+  return l.concatenated(slices, dim);
+}
+
+void edge_pad(Lowering& l, const Node& node) {
+  const Value* x = tensor(node);
+  const size_t rank = x->type.rank();
+  const bool image = l.is_image(x);
+  const std::vector<int64_t> pairs = exir::to_ints(node.arg(1));
+  const int64_t step = is_reflection(node) ? 1 : 0;
+  Id id = image ? l.image(x) : l.plain(x);
+  for (size_t pair = 0; 2 * pair < pairs.size(); ++pair) {
+    const size_t dim = rank - 1 - pair, place = place_of(dim, rank, image);
+    const int64_t size = x->type.sizes[dim].as_int();
+    std::vector<int64_t> before, after;
+    for (int64_t i = pairs[2 * pair]; i > 0; --i) before.push_back(i * step);
+    for (int64_t i = 1; i <= pairs[2 * pair + 1]; ++i) after.push_back(size - 1 - i * step);
+    std::vector<Id> parts = {id};
+    if (!before.empty()) parts.insert(parts.begin(), elements_at(l, id, place, before));
+    if (!after.empty()) parts.push_back(elements_at(l, id, place, after));
+    id = l.concatenated(parts, place);
+  }
+  l.set_like(node.outputs[0], image, id);
+}
+std::string edge_pad_refusal(const Node& node) {
+  const exir::Argument::List& pairs = node.arg(1).list();
+  const Value* x = tensor(node);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    if (!is_known(pairs[i]) || !is_known(pairs[i + 1])) return "a padding is not constant";
+    const int64_t before = pairs[i].to_int(), after = pairs[i + 1].to_int();
+    if (before < 0 || after < 0) return "a padding is negative";
+    if (before > kMostEdgeSlices || after > kMostEdgeSlices - before) return "a padding is wide";
+    if (!x->type.sizes[x->type.rank() - 1 - i / 2].is_int()) return "a size is dynamic";
+  }
+  return "";
+}
+
 // ---- roll, pixel shuffles, repeat ----
 
 void roll(Lowering& l, const Node& node) {
@@ -342,6 +390,12 @@ constexpr OpRule kTable[] = {
     {"aten::split_copy.Tensor", split_refusal, split, 0},
     {"aten::cat", cat_refusal, cat, 0},
     {"aten::constant_pad_nd", pad_refusal, pad, 0},
+    {"aten::reflection_pad1d", edge_pad_refusal, edge_pad, 0},
+    {"aten::reflection_pad2d", edge_pad_refusal, edge_pad, 0},
+    {"aten::reflection_pad3d", edge_pad_refusal, edge_pad, 0},
+    {"aten::replication_pad1d", edge_pad_refusal, edge_pad, 0},
+    {"aten::replication_pad2d", edge_pad_refusal, edge_pad, 0},
+    {"aten::replication_pad3d", edge_pad_refusal, edge_pad, 0},
     {"aten::pixel_shuffle", shuffle_refusal, pixel_shuffle, 0},
     {"aten::pixel_unshuffle", shuffle_refusal, pixel_unshuffle, 0},
     {"aten::roll", roll_refusal, roll, 0},
