@@ -53,6 +53,15 @@ struct Block {
   }
 };
 
+// A convolution as strips see it: those of windows that are one column are strips of columns, so
+// rows and columns are exchanged. Distances are those in memory.
+struct View {
+  WindowShape shape;
+  bool is_turned;
+  int64_t row, pixel;          // From a row or pixel of the image to the next.
+  int64_t out_row, out_pixel;  // The same for results.
+};
+
 // Some results beside each other, or, with a dilation, so far apart that their windows share
 // pixels: then columns are those of the image that such windows read. Addresses are those of
 // channel 0; rows of the window that lie outside the image are left out.
@@ -77,8 +86,23 @@ uint32_t columns_inside(int64_t width, int64_t left) {
 int64_t divide_down(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 int64_t divide_up(int64_t a, int64_t b) { return -divide_down(-a, b); }
 
-Strip find_strip(const WindowShape& s, const DepthwiseData& d, int64_t image, int64_t y,
-                 int64_t x) {
+View view_of(const WindowShape& s) {
+  const int64_t row = s.width * s.channels, out_row = s.out_width * s.channels;
+  View v = {s, s.window_width == 1 && s.window_height > 1, row, s.channels, out_row, s.channels};
+  if (!v.is_turned) return v;
+  std::swap(v.row, v.pixel);
+  std::swap(v.out_row, v.out_pixel);
+  std::swap(v.shape.height, v.shape.width);
+  std::swap(v.shape.out_height, v.shape.out_width);
+  std::swap(v.shape.window_height, v.shape.window_width);
+  std::swap(v.shape.step_down, v.shape.step_across);
+  std::swap(v.shape.dilation_down, v.shape.dilation_across);
+  std::swap(v.shape.padding_top, v.shape.padding_left);
+  return v;
+}
+
+Strip find_strip(const View& v, const DepthwiseData& d, int64_t image, int64_t y, int64_t x) {
+  const WindowShape& s = v.shape;
   const int64_t top = y * s.step_down - s.padding_top;
   const int64_t begin = std::clamp(divide_up(-top, s.dilation_down), int64_t{0}, s.window_height);
   const int64_t end =
@@ -87,14 +111,15 @@ Strip find_strip(const WindowShape& s, const DepthwiseData& d, int64_t image, in
   const int64_t left = divide_down(first, s.dilation_across);
   const int64_t column = first - left * s.dilation_across;
   const int64_t width = divide_up(s.width - column, s.dilation_across);
-  const int64_t row = image * s.height + top + begin * s.dilation_down;
-  return {d.image + (row * s.width + column) * s.channels,
+  const float* pixels = d.image + image * s.height * s.width * s.channels;
+  float* out = d.out + image * s.out_height * s.out_width * s.channels;
+  return {pixels + (top + begin * s.dilation_down) * v.row + column * v.pixel,
           d.filter + begin * s.window_width * s.channels,
           end - begin,
           left,
           width,
           columns_inside(width, left),
-          d.out + ((image * s.out_height + y) * s.out_width + x) * s.channels};
+          out + y * v.out_row + x * v.out_pixel};
 }
 
 // Adds to every result the products of kColumns columns of a row of the window with the pixels
@@ -139,16 +164,17 @@ HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
 }
 
 // Computes kCount results in a block of channels from `channel` on. kWidth is the width of the
-// window; 0 means any, and any dilation.
+// window; 0 means any, and any dilation and view.
 template <int kWidth, int kStep, int kCount, typename Block>
-HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block block,
-                          const Strip& strip, int64_t channel) {
+HWY_INLINE void run_block(const View& v, const DepthwiseData& d, Block block, const Strip& strip,
+                          int64_t channel) {
+  const WindowShape& s = v.shape;
   const Vec bias = d.bias != nullptr ? block.read(d.bias + channel) : hn::Zero(kTag);
   Vec sums[kCount];
   repeat<kCount>([&](auto i) HWY_ATTR { sums[i] = bias; });
-  // From one pixel, and one result, to the next.
-  int64_t channels = kWidth > 0 ? s.channels : s.channels * s.dilation_across;
-  const int64_t row_size = s.width * s.channels * (kWidth > 0 ? 1 : s.dilation_down);
+  int64_t channels = s.channels;
+  // From one pixel that is read, and one result, to the next.
+  const int64_t pitch = v.pixel * s.dilation_across, out_pitch = v.out_pixel * s.dilation_across;
   uint32_t inside = strip.inside;
   const float* weights = strip.weights + channel;
   const float* pixels = strip.pixels + channel;
@@ -161,57 +187,66 @@ HWY_INLINE void run_block(const WindowShape& s, const DepthwiseData& d, Block bl
       add_columns<kWidth, kStep>(block, channels, weights, pixels, channels, strip.left * channels,
                                  is_inside, sums);
     } else {
-      add_row<kStep>(s, block, weights, pixels, channels, strip, sums);
+      add_row<kStep>(s, block, weights, pixels, pitch, strip, sums);
     }
     weights += s.window_width * s.channels;
-    pixels += row_size;
+    pixels += v.row * s.dilation_down;
   }
   float* out = strip.out + channel;
+  const int64_t apart = kWidth > 0 ? channels : out_pitch;
   if (d.activation == DepthwiseActivation::kSwish) {
-    repeat<kCount>([&](auto i) HWY_ATTR { block.write(swish_of(sums[i]), out + i * channels); });
+    repeat<kCount>([&](auto i) HWY_ATTR { block.write(swish_of(sums[i]), out + i * apart); });
   } else if (d.activation == DepthwiseActivation::kHardswish) {
-    repeat<kCount>([&](auto i)
-                       HWY_ATTR { block.write(hardswish_of(sums[i]), out + i * channels); });
+    repeat<kCount>([&](auto i) HWY_ATTR { block.write(hardswish_of(sums[i]), out + i * apart); });
   } else {
     const Vec min = constant(d.min), max = constant(d.max);
     repeat<kCount>([&](auto i) HWY_ATTR {
-      block.write(at_most(at_least(sums[i], min), max), out + i * channels);
+      block.write(at_most(at_least(sums[i], min), max), out + i * apart);
     });
   }
 }
 
 // Computes kCount results in channels [begin, end).
 template <int kWidth, int kStep, int kCount>
-void run_strip(const WindowShape& s, const DepthwiseData& d, const Strip& strip, int64_t begin,
+void run_strip(const View& v, const DepthwiseData& d, const Strip& strip, int64_t begin,
                int64_t end) {
   if (end - begin < kLanes) {
-    run_block<kWidth, kStep, kCount>(s, d, Block<false>{end - begin}, strip, begin);
+    run_block<kWidth, kStep, kCount>(v, d, Block<false>{end - begin}, strip, begin);
   } else {
     for (int64_t channel = begin; channel < end; channel += kLanes) {
       // The last block may overlap the one before it, which is faster than a part of a vector.
       const int64_t first = std::min(channel, end - kLanes);
-      run_block<kWidth, kStep, kCount>(s, d, Block<true>{kLanes}, strip, first);
+      run_block<kWidth, kStep, kCount>(v, d, Block<true>{kLanes}, strip, first);
     }
   }
 }
 
-// Computes rows in strips of kCount results. The last strip of a row may overlap the one before it.
-// With a dilation, as many strips of results begin each row as there are pixels between two taps.
+// Results of an image, as a view has them.
+struct Area {
+  int64_t image;
+  int64_t top, bottom;  // Rows [top, bottom),
+  int64_t left, right;  // of which columns [left, right).
+  int64_t channel, end;
+};
+
+// Computes results in strips of kCount. The last strip of a row may overlap the one before it. With
+// a dilation, as many strips begin each row as there are pixels between two taps. Strips of columns
+// follow each other along the row, since memory is read in order so.
 template <int kWidth, int kStep, int kCount>
-void run_rows(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part,
-              int64_t channel, int64_t end) {
-  const int64_t apart = kWidth > 0 ? 1 : s.dilation_across;
-  int64_t image = part.first_row / s.out_height, y = part.first_row % s.out_height;
-  for (int64_t i = 0; i < part.rows; ++i) {
-    for (int64_t first = 0; first < std::min(apart, s.out_width); ++first) {
-      const int64_t results = (s.out_width - first - 1) / apart + 1;
+void run_rows(const View& v, const DepthwiseData& d, const Area& a) {
+  const int64_t apart = kWidth > 0 ? 1 : v.shape.dilation_across;
+  const int64_t rows = v.is_turned ? a.bottom - a.top : 1;
+  for (int64_t y = a.top; y < a.bottom; y += rows) {
+    for (int64_t first = a.left; first < std::min(a.left + apart, a.right); ++first) {
+      const int64_t results = (a.right - first - 1) / apart + 1;
       for (int64_t x = 0; x < results; x += kCount) {
         const int64_t column = first + std::min(x, results - kCount) * apart;
-        const Strip strip = find_strip(s, d, image, y, column);
-        run_strip<kWidth, kStep, kCount>(s, d, strip, channel, end);
+        for (int64_t row = y; row < y + rows; ++row) {
+          const Strip strip = find_strip(v, d, a.image, row, column);
+          run_strip<kWidth, kStep, kCount>(v, d, strip, a.channel, a.end);
+        }
       }
     }
-    if (++y == s.out_height) y = 0, ++image;
   }
 }
 
@@ -227,18 +262,41 @@ int64_t channels_at_once(const WindowShape& s) {
 }
 
 template <int kWidth, int kStep>
-void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
-  const int64_t group = channels_at_once(s), results = s.out_width / s.dilation_across;
-  const int64_t end = part.first_channel + part.channels;
-  for (int64_t channel = part.first_channel; channel < end; channel += group) {
-    const int64_t next = std::min(channel + group, end);
+void run_area(const View& v, const DepthwiseData& d, const Area& whole) {
+  const WindowShape& s = v.shape;
+  const int64_t group = channels_at_once(s);
+  const int64_t results = (whole.right - whole.left) / s.dilation_across;
+  Area area = whole;
+  for (; area.channel < whole.end; area.channel += group) {
+    area.end = std::min(area.channel + group, whole.end);
     if (results >= kStrip) {
-      run_rows<kWidth, kStep, kStrip>(s, d, part, channel, next);
+      run_rows<kWidth, kStep, kStrip>(v, d, area);
     } else if (results >= kNarrowStrip) {
-      run_rows<kWidth, kStep, kNarrowStrip>(s, d, part, channel, next);
+      run_rows<kWidth, kStep, kNarrowStrip>(v, d, area);
     } else {
-      run_rows<kWidth, kStep, 1>(s, d, part, channel, next);
+      run_rows<kWidth, kStep, 1>(v, d, area);
     }
+  }
+}
+
+// Computes a part image by image.
+template <int kWidth, int kStep>
+void run_part(const View& v, const DepthwiseData& d, const DepthwisePart& part) {
+  const int64_t height = v.is_turned ? v.shape.out_width : v.shape.out_height;
+  const int64_t end = part.first_row + part.rows;
+  for (int64_t row = part.first_row; row < end;) {
+    const int64_t image = row / height, first = row % height;
+    const int64_t last = std::min(first + end - row, height);
+    Area area = {image,
+                 first,
+                 last,
+                 0,
+                 v.shape.out_width,
+                 part.first_channel,
+                 part.first_channel + part.channels};
+    if (v.is_turned) area = {image, 0, v.shape.out_height, first, last, area.channel, area.end};
+    run_area<kWidth, kStep>(v, d, area);
+    row += last - first;
   }
 }
 
@@ -247,15 +305,16 @@ void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart&
 void depthwise_form(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
   const bool is_every = s.step_across == 1;
   const bool is_dilated = s.dilation_down > 1 || s.dilation_across > 1;
-  switch (is_dilated ? 0 : s.window_width) {
+  const View v = view_of(s);
+  switch (is_dilated || v.is_turned ? 0 : s.window_width) {
     case 3:
-      return is_every ? run_part<3, 1>(s, d, part) : run_part<3, 2>(s, d, part);
+      return is_every ? run_part<3, 1>(v, d, part) : run_part<3, 2>(v, d, part);
     case 5:
-      return is_every ? run_part<5, 1>(s, d, part) : run_part<5, 2>(s, d, part);
+      return is_every ? run_part<5, 1>(v, d, part) : run_part<5, 2>(v, d, part);
     case 7:
-      return is_every ? run_part<7, 1>(s, d, part) : run_part<7, 2>(s, d, part);
+      return is_every ? run_part<7, 1>(v, d, part) : run_part<7, 2>(v, d, part);
     default:
-      return is_every ? run_part<0, 1>(s, d, part) : run_part<0, 2>(s, d, part);
+      return is_every ? run_part<0, 1>(v, d, part) : run_part<0, 2>(v, d, part);
   }
 }
 

@@ -4,7 +4,8 @@
 // for all windows of the strip that contain it, each weight once for all results. So a
 // multiplication needs about half a load, where it needs two if results are computed one by one.
 // The next vector is that of the next channels, so memory is read in order. Windows that are not 3,
-// 5 or 7 wide, or that have a dilation, are processed a few columns at a time.
+// 5 or 7 wide, or that have a dilation, are processed a few columns at a time; for windows of one
+// column, neighbours are those above and below.
 
 #pragma once
 
