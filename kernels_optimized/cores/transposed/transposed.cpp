@@ -26,15 +26,16 @@ struct Reach {
   int64_t first = 0, from = 0, count = 0;
 };
 
-// `place`: the coordinate of the result, with the padding. REQUIRES: a dilation of 1.
-Reach reach_of(int64_t place, int64_t step, int64_t size, int64_t window) {
-  Reach reach = {place % step, place / step, 0};
-  const int64_t beyond = std::max(reach.from - size + 1, int64_t{0});
-  reach.first += beyond * step;
-  reach.from -= beyond;
-  const int64_t taps = reach.first < window ? (window - reach.first - 1) / step + 1 : 0;
-  reach.count = std::min(taps, reach.from + 1);
-  return reach;
+// `phase` is the first of these taps, and `taps` their number, if the input had no end.
+Reach reach_of(int64_t phase, int64_t taps, int64_t from, int64_t step, int64_t size) {
+  const int64_t beyond = std::max(from - size + 1, int64_t{0});
+  from -= beyond;
+  return {phase + beyond * step, from, std::min(taps - beyond, from + 1)};
+}
+
+// How many taps there are from `phase` on.
+int64_t taps_from(int64_t phase, int64_t step, int64_t window) {
+  return phase < window ? (window - phase - 1) / step + 1 : 0;
 }
 
 // The sums of one result of all channels.
@@ -116,15 +117,82 @@ HWY_INLINE void clamp_floats(const Bounds& bounds, int64_t count, float* at) {
   }
 }
 
+// The same for `columns` results of a row, all reached by taps of kDown rows and kAcross columns:
+// the factors of a vector of channels stay in registers. `in` is the input of the first tap.
+template <int kDown, int kAcross>
+HWY_INLINE void sum_line(const TransposedShape& s, const TransposedData& d, const float* in,
+                         const float* filter, int64_t columns, float* out) {
+  const Vec low = constant(d.bounds.low), high = constant(d.bounds.high);
+  const int64_t channels = s.channels, row_size = s.width * channels;
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    const int64_t count = channels - c;
+    const Vec bias = d.bias != nullptr ? load_count(d.bias + c, count) : constant(0);
+    Vec factors[kDown * kAcross];
+    TAPER_UNROLL
+    for (int t = 0; t < kDown * kAcross; ++t) {
+      const int64_t tap = t / kAcross * s.step_down * s.window_width + t % kAcross * s.step_across;
+      factors[t] = load_count(filter + tap * channels + c, count);
+    }
+    const float* x = in + c;
+    float* to = out + c;
+    for (int64_t i = 0; i < columns; ++i, x += channels, to += s.step_across * channels) {
+      Vec sum = bias;
+      TAPER_UNROLL
+      for (int t = 0; t < kDown * kAcross; ++t) {
+        const Vec pixel = load_count(x - t / kAcross * row_size - t % kAcross * channels, count);
+        sum = hn::MulAdd(pixel, factors[t], sum);
+      }
+      store_count(at_most(at_least(sum, low), high), to, count);
+    }
+  }
+}
+
+// Calls sum_line() if it has a form for so many taps.
+HWY_INLINE bool sum_line_of(const TransposedShape& s, const TransposedData& d, int64_t down,
+                            int64_t across, const float* in, const float* filter, int64_t columns,
+                            float* out) {
+  if (down == 1 && across == 1) return sum_line<1, 1>(s, d, in, filter, columns, out), true;
+  if (down == 1 && across == 2) return sum_line<1, 2>(s, d, in, filter, columns, out), true;
+  if (down == 2 && across == 1) return sum_line<2, 1>(s, d, in, filter, columns, out), true;
+  if (down == 2 && across == 2) return sum_line<2, 2>(s, d, in, filter, columns, out), true;
+  return false;
+}
+
+// Computes the results of a row that taps `tap`, tap + step, ... of the columns reach: those from
+// column `start` on, a step apart.
+HWY_INLINE void sum_columns(const TransposedShape& s, const TransposedData& d, const float* image,
+                            const Reach& down, int64_t start, float* out) {
+  const int64_t left = start + s.padding_left, step = s.step_across, tap = left % step;
+  const int64_t taps = taps_from(tap, step, s.window_width);
+  const int64_t first = left / step, end = first + (s.out_width - start - 1) / step + 1;
+  const auto sum_until = [&](int64_t from, int64_t last) HWY_ATTR {
+    for (; from < last; ++from) {
+      sum_pixel(s, d, image, down, reach_of(tap, taps, from, step, s.width),
+                out + (start + (from - first) * step) * s.channels);
+    }
+  };
+  // All taps reach the results whose first one has an input, and the last one, too.
+  const int64_t inner = std::clamp(taps - 1, first, end);
+  const int64_t outer = std::clamp(s.width, inner, end);
+  sum_until(first, inner);
+  const float* in = image + (down.from * s.width + inner) * s.channels;
+  const float* filter = d.filter + (down.first * s.window_width + tap) * s.channels;
+  if (!sum_line_of(s, d, down.count, taps, in, filter, outer - inner,
+                   out + (start + (inner - first) * step) * s.channels)) {
+    sum_until(inner, outer);
+  }
+  sum_until(outer, end);
+}
+
 // Computes rows of a depthwise convolution.
 HWY_INLINE void sum_rows(const TransposedShape& s, const TransposedData& d, const float* image,
                          int64_t first, int64_t rows, float* out) {
-  for (int64_t row = first; row < first + rows; ++row) {
-    const Reach down = reach_of(row + s.padding_top, s.step_down, s.height, s.window_height);
-    for (int64_t column = 0; column < s.out_width; ++column, out += s.channels) {
-      const Reach across =
-          reach_of(column + s.padding_left, s.step_across, s.width, s.window_width);
-      sum_pixel(s, d, image, down, across, out);
+  for (int64_t row = first; row < first + rows; ++row, out += s.out_width * s.channels) {
+    const int64_t place = row + s.padding_top, phase = place % s.step_down;
+    const Reach down = reach_of(phase, taps_from(phase, s.step_down, s.window_height),
+                                place / s.step_down, s.step_down, s.height);
+    for (int64_t start = 0; start < std::min(s.step_across, s.out_width); ++start) {
+      sum_columns(s, d, image, down, start, out);
     }
   }
 }
