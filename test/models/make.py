@@ -30,6 +30,7 @@ resnet18
 bert_mini
 mobilenet_v3_small
 inception
+generator
 unet
 speech
 recurrent

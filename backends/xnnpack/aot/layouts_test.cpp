@@ -54,6 +54,17 @@ TEST(Layouts, WidePadsOfEdgesStayOutside) {
   EXPECT_EQ(r.kinds(), "Transpose Conv2d Transpose");
 }
 
+// Pools of everything that is reduced, of images alone.
+TEST(Layouts, TheLargestElementsOfImagesArePools) {
+  const Compiled r = compile(std::string(kConv) +
+                             "  %t: float32[1, 4, 8, 8] = aten::relu(%c)\n"
+                             "  %m: float32[1, 4] = aten::amax(%t, [2, 3])\n"
+                             "  %v: float32[1, 4, 8], %i: int64[1, 4, 8] = aten::max.dim(%t, 3)\n"
+                             "  %y: float32[1, 4, 8] = aten::tanh(%v)\n  return %m, %y");
+  EXPECT_EQ(r.kinds(),
+            "Transpose Conv2d* Reshape MaxPool2d Reshape Reshape MaxPool2d Reshape Tanh Transpose");
+}
+
 TEST(Layouts, BlocksThatBecomePixelsAgainAreNotMoved) {
   const Compiled r = compile(std::string(kConv) +
                              "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"

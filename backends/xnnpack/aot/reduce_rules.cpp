@@ -1,4 +1,4 @@
-// The rules for sums, means, variance and softmax.
+// The rules for sums, means, variance, maxima and softmax.
 
 #include <algorithm>
 
@@ -66,6 +66,71 @@ void sum(Lowering& l, const Node& node) {
   reduce(l, node, [&](Id x, const std::vector<size_t>& dims) { return l.sum(x, dims); });
 }
 
+// The largest elements of images, which convolutions made, are those of a pool whose window is
+// everything that is reduced. Of other tensors, the kernels find them faster.
+constexpr int64_t kLargestWindow = 1 << 14;
+constexpr int kMostBetween = 4;  // Nodes between the convolution and the maximum.
+
+bool is_from_convolution(const Value* x) {
+  for (int i = 0; i <= kMostBetween && x->producer != nullptr; ++i) {
+    if (x->producer->is("aten::convolution")) return true;
+    if (x->producer->args.empty() || !x->producer->arg(0).is_value()) return false;
+    x = x->producer->arg(0).value();
+  }
+  return false;
+}
+
+// Reduces dimensions beside each other.
+Id largest(Lowering& l, Id x, const std::vector<size_t>& dims) {
+  Dims sizes = l.out().dims(x);
+  exir::Sym before = 1, after = 1;
+  int64_t count = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (d < dims.front()) before = before * sizes[d];
+    if (d > dims.back()) after = after * sizes[d];
+  }
+  for (const size_t d : dims) {
+    count *= sizes[d].as_int();
+    sizes[d] = 1;
+  }
+  if (count == 1) return l.reshape(x, sizes);
+  NodeSpec pool;
+  pool.kind = NodeContent::MaxPool2d;
+  pool.inputs = {l.reshape(x, {before, count, 1, after})};
+  pool.window.kernel[0] = pool.window.stride[0] = static_cast<uint32_t>(count);
+  pool.window.kernel[1] = pool.window.stride[1] = 1;
+  pool.window.dilation[0] = pool.window.dilation[1] = 1;
+  return l.reshape(l.out().add(std::move(pool), {before, 1, 1, after}), sizes);
+}
+void maximum(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t rank = x->type.rank();
+  const bool image = l.is_image(x);
+  const Id all = image ? l.image(x) : l.plain(x);
+  const Id folded = largest(l, all, places_of(dims_of(node.arg("dim"), rank), rank, image));
+  if (!image || y->type.rank() < 3) return l.set_plain(y, l.reshape(folded, y->type.sizes));
+  Dims sizes = y->type.sizes;  // The channels last.
+  std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
+  l.set_image(y, l.reshape(folded, sizes));
+}
+std::string maximum_refusal(const Node& node) {
+  const Value* x = tensor(node);
+  const size_t rank = x->type.rank();
+  if (rank < 3 || rank > 4 || !is_from_convolution(x)) return "the input is not made as an image";
+  int64_t count = 1;
+  size_t last = 0;
+  for (const size_t d : dims_of(node.arg("dim"), rank)) {
+    const exir::Sym& size = x->type.sizes[d];
+    if (d < 2) return "it reduces the channels or the batch";
+    if (last != 0 && d != last + 1) return "its dimensions are apart";
+    if (!size.is_int() || size.as_int() > kLargestWindow / count)
+      return "a size is dynamic or large";
+    count *= size.as_int();
+    last = d;
+  }
+  return x->type.sizes[1].is_int() ? "" : "the number of channels is dynamic";
+}
+
 double correction_of(const Node& node) {
   return node.arg("correction").is_none() ? 1 : node.arg("correction").to_double();
 }
@@ -127,6 +192,8 @@ constexpr OpRule kTable[] = {
     {"aten::mean.dim", reduce_refusal, mean, 1},
     {"aten::sum.dim_IntList", reduce_refusal, sum, 1},
     {"aten::var.correction", variance_refusal, variance, 1},
+    {"aten::amax", maximum_refusal, maximum, 1},
+    {"aten::max.dim", maximum_refusal, maximum, 1, true},
     {"aten::_softmax", softmax_refusal, softmax, 2},
 };
 
