@@ -14,6 +14,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/cores/strips.h"
+#include "kernels_optimized/engine/sum_lanes.h"
 #include "kernels_optimized/engine/vector_math.h"
 
 #if TAPER_VECTOR_TARGET
@@ -357,8 +358,8 @@ void multiply_in_place(const Gemm& g, Span<float> scratch) {
   multiply_packed(rest, scratch);
 }
 
-// Computes kRows x kColumns outputs as dot products; the columns of the right operand are
-// contiguous.
+// Computes kRows x kColumns outputs, one or four of each, as dot products; the columns of the right
+// operand are contiguous.
 template <int kRows, int kColumns>
 void run_dots(const Gemm& g, int64_t m, int64_t n) {
   Vec sums[kRows][kColumns];
@@ -380,12 +381,19 @@ void run_dots(const Gemm& g, int64_t m, int64_t n) {
       for (int j = 0; j < kColumns; ++j) sums[i][j] = hn::MulAdd(factor, factors[j], sums[i][j]);
     }
   }
+  constexpr Four four;
   for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kColumns; ++j) {
-      float* to = g.out + (m + i) * g.out_stride + n + j;
-      const float sum = g.alpha * hn::GetLane(hn::SumOfLanes(kTag, sums[i][j]));
-      *to = g.bounds.clamp(adds(g) ? *to + sum : sum);
+    float* to = g.out + (m + i) * g.out_stride + n;
+    // A single sum is added up in the same order.
+    const Vec none = hn::Zero(kTag);
+    const auto at = [&](int j) HWY_ATTR { return j < kColumns ? sums[i][j] : none; };
+    const auto all = hn::Mul(hn::Set(four, g.alpha), sum_lanes(at(0), at(1), at(2), at(3)));
+    if constexpr (kColumns == 4) {
+      hn::StoreU(adds(g) ? hn::Add(hn::LoadU(four, to), all) : all, four, to);
+    } else {
+      *to = adds(g) ? *to + hn::GetLane(all) : hn::GetLane(all);
     }
+    for (int j = 0; j < kColumns && g.bounds.clamps(); ++j) to[j] = g.bounds.clamp(to[j]);
   }
 }
 
