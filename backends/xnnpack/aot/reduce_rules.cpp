@@ -73,9 +73,11 @@ constexpr int kMostBetween = 4;  // Nodes between the convolution and the maximu
 
 bool is_from_convolution(const Value* x) {
   for (int i = 0; i <= kMostBetween && x->producer != nullptr; ++i) {
-    if (x->producer->is("aten::convolution")) return true;
-    if (x->producer->args.empty() || !x->producer->arg(0).is_value()) return false;
-    x = x->producer->arg(0).value();
+    const Node& node = *x->producer;
+    if (node.is("aten::convolution")) return true;
+    if (node.args.empty() || !node.arg(0).is_value()) return false;
+    if (node.arg(0).value()->type.rank() != x->type.rank()) return false;  // It is reshaped.
+    x = node.arg(0).value();
   }
   return false;
 }

@@ -95,17 +95,20 @@ Found adaptive_max(Builder& b, const Found& from, int64_t dim, int64_t out) {
   return {b.cat(values, dim), b.cat(places, dim)};
 }
 
-// One window is the whole image, whose places are those of its elements in memory.
+// One window is the whole image, whose places are those of its elements in memory. The largest
+// element is found by itself, since its place is seldom read.
 void largest_of_all(Builder& b, size_t spatial) {
   Value* x = b.in("self");
+  std::vector<int64_t> dims;
+  for (size_t i = spatial; i > 0; --i) dims.push_back(-static_cast<int64_t>(i));
+  b.result(b.op("amax", {x, int_list(dims), true}));
+  if (b.node().outputs.size() == 1) return;
   std::vector<Sym> line(x->type.sizes.begin(), x->type.sizes.end() - static_cast<int64_t>(spatial));
   Sym count = 1;
   for (size_t i = line.size(); i < x->type.rank(); ++i) count = count * x->type.sizes[i];
   line.push_back(count);
-  const std::vector<Value*> top = b.ops("max.dim", {b.view(x, line), -1, true});
-  for (size_t i = 0; i < b.node().outputs.size(); ++i) {
-    b.result(b.view(top[i], b.out_type(i).sizes), i);
-  }
+  Value* place = b.ops("max.dim", {b.view(x, line), -1, true})[1];
+  b.result(b.view(place, b.out_type(1).sizes), 1);
 }
 
 // Reduces the last dimension first, so that of equal values the first one in memory is chosen.
