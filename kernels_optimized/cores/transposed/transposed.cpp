@@ -60,63 +60,6 @@ HWY_INLINE void sum_pixel(const TransposedShape& s, const TransposedData& d, con
   }
 }
 
-// Adds `count` floats to those at `to`.
-HWY_INLINE void add_floats(const float* from, int64_t count, float* to) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
-  }
-  if (i == count) return;
-  store_some(hn::Add(load_some(to + i, count - i), load_some(from + i, count - i)), to + i,
-             count - i);
-}
-
-// Input pixels of one row.
-struct Run {
-  int64_t first, count;
-};
-
-// Adds the products of one pixel with one row of its window, whose first tap reaches column `left`.
-HWY_INLINE void add_taps(const TransposedShape& s, int64_t left, const float* products,
-                         float* out) {
-  const int64_t outs = s.out_channels;
-  if (s.dilation_across == 1) {  // Side by side in the results, too.
-    const int64_t begin = std::max(-left, int64_t{0});
-    const int64_t end = std::min(s.window_width, s.out_width - left);
-    if (begin >= end) return;
-    add_floats(products + begin * outs, (end - begin) * outs, out + (left + begin) * outs);
-    return;
-  }
-  for (int64_t k = 0; k < s.window_width; ++k) {
-    const int64_t place = left + k * s.dilation_across;
-    if (place < 0 || place >= s.out_width) continue;
-    add_floats(products + k * outs, outs, out + place * outs);
-  }
-}
-
-// Adds the products of a run with one row of the windows to a row of results.
-// Pixels that reach the same vectors of results do not follow each other: a load of what was just
-// stored in part waits until it is in the cache.
-HWY_INLINE void add_run(const TransposedShape& s, const Run& run, const float* products,
-                        float* out) {
-  const int64_t reach = (s.window_width - 1) * s.dilation_across + 1;
-  const int64_t floats = reach * s.out_channels + kLanes - 1;
-  const int64_t apart = (floats - 1) / (s.step_across * s.out_channels) + 1;
-  for (int64_t first = 0; first < std::min(apart, run.count); ++first) {
-    for (int64_t i = first; i < run.count; i += apart) {
-      const int64_t left = (run.first + i) * s.step_across - s.padding_left;
-      add_taps(s, left, products + i * s.columns(), out);
-    }
-  }
-}
-
-HWY_INLINE void clamp_floats(const Bounds& bounds, int64_t count, float* at) {
-  const Vec low = constant(bounds.low), high = constant(bounds.high);
-  for (int64_t i = 0; i < count; i += kLanes) {
-    store_count(at_most(at_least(load_count(at + i, count - i), low), high), at + i, count - i);
-  }
-}
-
 // The same for `columns` results of a row, all reached by taps of kDown rows and kAcross columns:
 // the factors of a vector of channels stay in registers. `in` is the input of the first tap.
 template <int kDown, int kAcross>
@@ -194,6 +137,63 @@ HWY_INLINE void sum_rows(const TransposedShape& s, const TransposedData& d, cons
     for (int64_t start = 0; start < std::min(s.step_across, s.out_width); ++start) {
       sum_columns(s, d, image, down, start, out);
     }
+  }
+}
+
+// Adds `count` floats to those at `to`.
+HWY_INLINE void add_floats(const float* from, int64_t count, float* to) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
+  }
+  if (i == count) return;
+  store_some(hn::Add(load_some(to + i, count - i), load_some(from + i, count - i)), to + i,
+             count - i);
+}
+
+// Input pixels of one row.
+struct Run {
+  int64_t first, count;
+};
+
+// Adds the products of one pixel with one row of its window, whose first tap reaches column `left`.
+HWY_INLINE void add_taps(const TransposedShape& s, int64_t left, const float* products,
+                         float* out) {
+  const int64_t outs = s.out_channels;
+  if (s.dilation_across == 1) {  // Side by side in the results, too.
+    const int64_t begin = std::max(-left, int64_t{0});
+    const int64_t end = std::min(s.window_width, s.out_width - left);
+    if (begin >= end) return;
+    add_floats(products + begin * outs, (end - begin) * outs, out + (left + begin) * outs);
+    return;
+  }
+  for (int64_t k = 0; k < s.window_width; ++k) {
+    const int64_t place = left + k * s.dilation_across;
+    if (place < 0 || place >= s.out_width) continue;
+    add_floats(products + k * outs, outs, out + place * outs);
+  }
+}
+
+// Adds the products of a run with one row of the windows to a row of results. Pixels that reach the
+// same vectors of results do not follow each other: a load of what was just stored in part waits
+// until it is in the cache.
+HWY_INLINE void add_run(const TransposedShape& s, const Run& run, const float* products,
+                        float* out) {
+  const int64_t reach = (s.window_width - 1) * s.dilation_across + 1;
+  const int64_t floats = reach * s.out_channels + kLanes - 1;
+  const int64_t apart = (floats - 1) / (s.step_across * s.out_channels) + 1;
+  for (int64_t first = 0; first < std::min(apart, run.count); ++first) {
+    for (int64_t i = first; i < run.count; i += apart) {
+      const int64_t left = (run.first + i) * s.step_across - s.padding_left;
+      add_taps(s, left, products + i * s.columns(), out);
+    }
+  }
+}
+
+HWY_INLINE void clamp_floats(const Bounds& bounds, int64_t count, float* at) {
+  const Vec low = constant(bounds.low), high = constant(bounds.high);
+  for (int64_t i = 0; i < count; i += kLanes) {
+    store_count(at_most(at_least(load_count(at + i, count - i), low), high), at + i, count - i);
   }
 }
 
