@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels_portable/engine/divide.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/cores/depthwise.cpp"
 #include "kernels_optimized/engine/dispatch.h"
@@ -83,9 +85,6 @@ uint32_t columns_inside(int64_t width, int64_t left) {
   return static_cast<uint32_t>(below(width - left) & ~below(-left));
 }
 
-int64_t divide_down(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
-int64_t divide_up(int64_t a, int64_t b) { return -divide_down(-a, b); }
-
 View view_of(const WindowShape& s) {
   const int64_t row = s.width * s.channels, out_row = s.out_width * s.channels;
   View v = {s, s.window_width == 1 && s.window_height > 1, row, s.channels, out_row, s.channels};
@@ -104,13 +103,14 @@ View view_of(const WindowShape& s) {
 Strip find_strip(const View& v, const DepthwiseData& d, int64_t image, int64_t y, int64_t x) {
   const WindowShape& s = v.shape;
   const int64_t top = y * s.step_down - s.padding_top;
-  const int64_t begin = std::clamp(divide_up(-top, s.dilation_down), int64_t{0}, s.window_height);
+  const int64_t begin =
+      std::clamp(portable::divide_up(-top, s.dilation_down), int64_t{0}, s.window_height);
   const int64_t end =
-      std::clamp(divide_up(s.height - top, s.dilation_down), begin, s.window_height);
+      std::clamp(portable::divide_up(s.height - top, s.dilation_down), begin, s.window_height);
   const int64_t first = x * s.step_across - s.padding_left;
-  const int64_t left = divide_down(first, s.dilation_across);
+  const int64_t left = portable::divide_down(first, s.dilation_across);
   const int64_t column = first - left * s.dilation_across;
-  const int64_t width = divide_up(s.width - column, s.dilation_across);
+  const int64_t width = portable::divide_up(s.width - column, s.dilation_across);
   const float* pixels = d.image + image * s.height * s.width * s.channels;
   float* out = d.out + image * s.out_height * s.out_width * s.channels;
   return {pixels + (top + begin * s.dilation_down) * v.row + column * v.pixel,

@@ -15,12 +15,10 @@
 #include "kernels_portable/cores/conv.h"
 #include "kernels_portable/cores/gemm.h"
 #include "kernels_portable/engine/compute.h"
+#include "kernels_portable/engine/divide.h"
 
 namespace taper::portable {
 namespace {
-
-int64_t divide_up(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-int64_t divide_down(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 // A point of a three-dimensional box, walked in row-major order.
 struct Point {

@@ -477,6 +477,23 @@ Id Lowering::sum_between(Id x, size_t first, size_t last) {
   return reshape(sum, std::move(dims));
 }
 
+// A pool whose window is all rows of an image, whose channels are the dimensions after them.
+Id Lowering::largest_between(Id x, size_t first, size_t last) {
+  Dims dims = out_.dims(x);
+  const Sym before = count_of(dims, 0, first), count = count_of(dims, first, last);
+  const Sym after = count_of(dims, last, dims.size());
+  std::fill(dims.begin() + static_cast<ptrdiff_t>(first),
+            dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
+  if (count == Sym(1)) return reshape(x, std::move(dims));
+  NodeSpec pool;
+  pool.kind = NodeContent::MaxPool2d;
+  pool.inputs = {reshape(x, {before, count, 1, after})};
+  pool.window.kernel[0] = pool.window.stride[0] = static_cast<uint32_t>(count.as_int());
+  pool.window.kernel[1] = pool.window.stride[1] = 1;
+  pool.window.dilation[0] = pool.window.dilation[1] = 1;
+  return reshape(out_.add(std::move(pool), {before, 1, 1, after}), std::move(dims));
+}
+
 // Folds adjacent dimensions together, starting with the last.
 template <typename Fold>
 Id Lowering::in_turns(Id x, const std::vector<size_t>& dims, const Fold& fold) {
@@ -499,6 +516,11 @@ Id Lowering::mean(Id x, const std::vector<size_t>& dims) {
 Id Lowering::sum(Id x, const std::vector<size_t>& dims) {
   return in_turns(x, dims,
                   [&](Id id, size_t first, size_t last) { return sum_between(id, first, last); });
+}
+
+Id Lowering::largest(Id x, const std::vector<size_t>& dims) {
+  return in_turns(
+      x, dims, [&](Id id, size_t first, size_t last) { return largest_between(id, first, last); });
 }
 
 Id Lowering::constant(Dims dims, const std::vector<float>& values) {

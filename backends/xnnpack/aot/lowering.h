@@ -70,6 +70,8 @@ class Lowering {
   // Reduce over dimensions in ascending order, which are kept with size 1.
   Id mean(Id x, const std::vector<size_t>& dims);
   Id sum(Id x, const std::vector<size_t>& dims);
+  // The sizes of these dimensions are fixed.
+  Id largest(Id x, const std::vector<size_t>& dims);
   // Multiplies matrices [..., n, k] and [..., k, m], or [..., m, k] if b is transposed.
   Id product(Id a, Id b, bool is_transposed);
   // A linear layer. Weights are constants [out, in].
@@ -116,6 +118,7 @@ class Lowering {
   Id mean_of_rows(Id x);
   Id mean_between(Id x, size_t first, size_t last);
   Id sum_between(Id x, size_t first, size_t last);
+  Id largest_between(Id x, size_t first, size_t last);
   template <typename Fold>
   Id in_turns(Id x, const std::vector<size_t>& dims, const Fold& fold);
 

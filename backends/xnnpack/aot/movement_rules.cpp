@@ -259,10 +259,6 @@ std::string pad_refusal(const Node& node) {
 // pad().
 constexpr int64_t kMostEdgeSlices = 16;  // Of a dimension.
 
-bool is_reflection(const Node& node) {
-  return node.target().find("reflection") != std::string_view::npos;
-}
-
 // Slices of one element of a dimension, those at the given indices, side by side.
 Id elements_at(Lowering& l, Id x, size_t dim, const std::vector<int64_t>& indices) {
   std::vector<Id> slices;
@@ -270,12 +266,12 @@ Id elements_at(Lowering& l, Id x, size_t dim, const std::vector<int64_t>& indice
   return l.concatenated(slices, dim);
 }
 
-void edge_pad(Lowering& l, const Node& node) {
+// The i-th element beyond an edge is that which lies i * `step` before it.
+void edge_pad(Lowering& l, const Node& node, int64_t step) {
   const Value* x = tensor(node);
   const size_t rank = x->type.rank();
   const bool image = l.is_image(x);
   const std::vector<int64_t> pairs = exir::to_ints(node.arg(1));
-  const int64_t step = is_reflection(node) ? 1 : 0;
   Id id = image ? l.image(x) : l.plain(x);
   for (size_t pair = 0; 2 * pair < pairs.size(); ++pair) {
     const size_t dim = rank - 1 - pair, place = place_of(dim, rank, image);
@@ -290,6 +286,8 @@ void edge_pad(Lowering& l, const Node& node) {
   }
   l.set_like(node.outputs[0], image, id);
 }
+void reflect(Lowering& l, const Node& node) { edge_pad(l, node, 1); }
+void replicate(Lowering& l, const Node& node) { edge_pad(l, node, 0); }
 std::string edge_pad_refusal(const Node& node) {
   const exir::Argument::List& pairs = node.arg(1).list();
   const Value* x = tensor(node);
@@ -390,12 +388,12 @@ constexpr OpRule kTable[] = {
     {"aten::split_copy.Tensor", split_refusal, split, 0},
     {"aten::cat", cat_refusal, cat, 0},
     {"aten::constant_pad_nd", pad_refusal, pad, 0},
-    {"aten::reflection_pad1d", edge_pad_refusal, edge_pad, 0},
-    {"aten::reflection_pad2d", edge_pad_refusal, edge_pad, 0},
-    {"aten::reflection_pad3d", edge_pad_refusal, edge_pad, 0},
-    {"aten::replication_pad1d", edge_pad_refusal, edge_pad, 0},
-    {"aten::replication_pad2d", edge_pad_refusal, edge_pad, 0},
-    {"aten::replication_pad3d", edge_pad_refusal, edge_pad, 0},
+    {"aten::reflection_pad1d", edge_pad_refusal, reflect, 0},
+    {"aten::reflection_pad2d", edge_pad_refusal, reflect, 0},
+    {"aten::reflection_pad3d", edge_pad_refusal, reflect, 0},
+    {"aten::replication_pad1d", edge_pad_refusal, replicate, 0},
+    {"aten::replication_pad2d", edge_pad_refusal, replicate, 0},
+    {"aten::replication_pad3d", edge_pad_refusal, replicate, 0},
     {"aten::pixel_shuffle", shuffle_refusal, pixel_shuffle, 0},
     {"aten::pixel_unshuffle", shuffle_refusal, pixel_unshuffle, 0},
     {"aten::roll", roll_refusal, roll, 0},

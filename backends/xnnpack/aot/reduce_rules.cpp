@@ -82,34 +82,12 @@ bool is_from_convolution(const Value* x) {
   return false;
 }
 
-// Reduces dimensions beside each other.
-Id largest(Lowering& l, Id x, const std::vector<size_t>& dims) {
-  Dims sizes = l.out().dims(x);
-  exir::Sym before = 1, after = 1;
-  int64_t count = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (d < dims.front()) before = before * sizes[d];
-    if (d > dims.back()) after = after * sizes[d];
-  }
-  for (const size_t d : dims) {
-    count *= sizes[d].as_int();
-    sizes[d] = 1;
-  }
-  if (count == 1) return l.reshape(x, sizes);
-  NodeSpec pool;
-  pool.kind = NodeContent::MaxPool2d;
-  pool.inputs = {l.reshape(x, {before, count, 1, after})};
-  pool.window.kernel[0] = pool.window.stride[0] = static_cast<uint32_t>(count);
-  pool.window.kernel[1] = pool.window.stride[1] = 1;
-  pool.window.dilation[0] = pool.window.dilation[1] = 1;
-  return l.reshape(l.out().add(std::move(pool), {before, 1, 1, after}), sizes);
-}
 void maximum(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t rank = x->type.rank();
   const bool image = l.is_image(x);
   const Id all = image ? l.image(x) : l.plain(x);
-  const Id folded = largest(l, all, places_of(dims_of(node.arg("dim"), rank), rank, image));
+  const Id folded = l.largest(all, places_of(dims_of(node.arg("dim"), rank), rank, image));
   if (!image || y->type.rank() < 3) return l.set_plain(y, l.reshape(folded, y->type.sizes));
   Dims sizes = y->type.sizes;  // The channels last.
   std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
@@ -125,8 +103,8 @@ std::string maximum_refusal(const Node& node) {
     const exir::Sym& size = x->type.sizes[d];
     if (d < 2) return "it reduces the channels or the batch";
     if (last != 0 && d != last + 1) return "its dimensions are apart";
-    if (!size.is_int() || size.as_int() > kLargestWindow / count)
-      return "a size is dynamic or large";
+    const bool is_large = !size.is_int() || size.as_int() > kLargestWindow / count;
+    if (is_large) return "a size is dynamic or large";
     count *= size.as_int();
     last = d;
   }

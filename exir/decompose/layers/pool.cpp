@@ -57,14 +57,17 @@ bool all_ones(const Argument::List& list) {
   return true;
 }
 
+// The dimensions of an image with so many: -spatial, ..., -1.
+Argument last_dims(size_t spatial) {
+  std::vector<int64_t> dims;
+  for (size_t i = spatial; i > 0; --i) dims.push_back(-static_cast<int64_t>(i));
+  return int_list(dims);
+}
+
 void adaptive_avg_pool(Builder& b, size_t spatial) {
   Value* x = b.in("self");
   const Argument::List out = adaptive_lengths(b, spatial);
-  if (all_ones(out)) {
-    std::vector<int64_t> dims;
-    for (size_t i = spatial; i > 0; --i) dims.push_back(-static_cast<int64_t>(i));
-    return b.result(b.op("mean.dim", {x, int_list(dims), true}));
-  }
+  if (all_ones(out)) return b.result(b.op("mean.dim", {x, last_dims(spatial), true}));
   if (spatial == 1) {
     Value* y = b.op("_adaptive_avg_pool2d", {b.unsqueeze(x, -2), Argument::List{1, out[0]}});
     return b.result(b.squeeze(y, -2));
@@ -99,9 +102,7 @@ Found adaptive_max(Builder& b, const Found& from, int64_t dim, int64_t out) {
 // element is found by itself, since its place is seldom read.
 void largest_of_all(Builder& b, size_t spatial) {
   Value* x = b.in("self");
-  std::vector<int64_t> dims;
-  for (size_t i = spatial; i > 0; --i) dims.push_back(-static_cast<int64_t>(i));
-  b.result(b.op("amax", {x, int_list(dims), true}));
+  b.result(b.op("amax", {x, last_dims(spatial), true}));
   if (b.node().outputs.size() == 1) return;
   std::vector<Sym> line(x->type.sizes.begin(), x->type.sizes.end() - static_cast<int64_t>(spatial));
   Sym count = 1;

@@ -24,11 +24,12 @@ constexpr int64_t kMostGroupChannels = 8;
 // The same for groups that fill vectors.
 constexpr int64_t kMostGroupOuts = 64;
 
-// Whether windows are pixels of the image.
-inline bool has_pixel(const GroupedShape& s) {
-  return s.window_height * s.window_width == 1 && s.padding_top == 0 && s.padding_left == 0 &&
-         s.out_height == (s.height - 1) / s.step_down + 1 &&
-         s.out_width == (s.width - 1) / s.step_across + 1;
+// Whether windows are pixels of the image, and groups fill vectors of so many lanes.
+inline bool is_product(const GroupedShape& s, int64_t lanes) {
+  const bool has_pixel = s.window_height * s.window_width == 1 && s.padding_top == 0 &&
+                         s.padding_left == 0 && s.out_height == (s.height - 1) / s.step_down + 1 &&
+                         s.out_width == (s.width - 1) / s.step_across + 1;
+  return has_pixel && s.group_out_channels % lanes == 0;
 }
 
 }  // namespace
@@ -71,14 +72,31 @@ struct Block {
         filter(d.filter + out * s.terms()) {}
 };
 
+template <int kCount>
+HWY_INLINE void begin_sums(const GroupedData& d, const Block& b, Vec (&sums)[kCount]) {
+  const Vec bias = d.bias != nullptr ? load_count(d.bias + b.out, b.outs) : hn::Zero(kTag);
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) sums[i] = bias;
+}
+
+// Stores the results of a row from column x on.
+template <int kCount>
+HWY_INLINE void store_sums(const GroupedShape& s, const GroupedData& d, const Block& b, int64_t row,
+                           int64_t x, const Vec (&sums)[kCount]) {
+  const Vec min = constant(d.min), max = constant(d.max);
+  float* out = d.out + (row * s.out_width + x) * s.out_channels + b.out;
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i, out += s.out_channels) {
+    store_count(at_most(at_least(sums[i], min), max), out, b.outs);
+  }
+}
+
 // Computes kCount results of a row, from column x on.
 template <int kCount>
 void run_strip(const GroupedShape& s, const GroupedData& d, const Orders& orders, const Block& b,
                int64_t row, int64_t x) {
-  const Vec bias = d.bias != nullptr ? load_count(d.bias + b.out, b.outs) : hn::Zero(kTag);
   Vec sums[kCount];
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i) sums[i] = bias;
+  begin_sums(d, b, sums);
   const int64_t top = row % s.out_height * s.step_down - s.padding_top;
   const int64_t left = x * s.step_across - s.padding_left;
   const float* image = d.image + row / s.out_height * s.height * s.width * s.channels + b.in;
@@ -114,12 +132,7 @@ void run_strip(const GroupedShape& s, const GroupedData& d, const Orders& orders
       }
     }
   }
-  const Vec min = constant(d.min), max = constant(d.max);
-  float* out = d.out + (row * s.out_width + x) * s.out_channels + b.out;
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i, out += s.out_channels) {
-    store_count(at_most(at_least(sums[i], min), max), out, b.outs);
-  }
+  store_sums(s, d, b, row, x, sums);
 }
 
 // Computes kCount results of a row, from column x on, of windows of one pixel and groups that fill
@@ -127,10 +140,8 @@ void run_strip(const GroupedShape& s, const GroupedData& d, const Orders& orders
 template <int kCount>
 void multiply_strip(const GroupedShape& s, const GroupedData& d, const Block& b, int64_t row,
                     int64_t x) {
-  const Vec bias = d.bias != nullptr ? hn::LoadU(kTag, d.bias + b.out) : hn::Zero(kTag);
   Vec sums[kCount];
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i) sums[i] = bias;
+  begin_sums(d, b, sums);
   const float* image = d.image + b.in;
   const int64_t image_row = row / s.out_height * s.height + row % s.out_height * s.step_down;
   const float* pixel = image + (image_row * s.width + x * s.step_across) * s.channels;
@@ -144,21 +155,16 @@ void multiply_strip(const GroupedShape& s, const GroupedData& d, const Block& b,
       sums[i] = hn::MulAdd(constant(pixel[i * pitch + t]), factors, sums[i]);
     }
   }
-  const Vec min = constant(d.min), max = constant(d.max);
-  float* out = d.out + (row * s.out_width + x) * s.out_channels + b.out;
-  TAPER_UNROLL
-  for (int i = 0; i < kCount; ++i, out += s.out_channels) {
-    hn::StoreU(at_most(at_least(sums[i], min), max), kTag, out);
-  }
+  store_sums(s, d, b, row, x, sums);
 }
 
 // Computes columns [x, end) of a row in strips of results. The last strip of a row may overlap the
 // one before it.
 void run_columns(const GroupedShape& s, const GroupedData& d, const Orders& orders,
                  const Block& block, int64_t row, int64_t x, int64_t end) {
-  const bool is_product = has_pixel(s) && s.group_out_channels % kLanes == 0;
+  const bool multiplies = is_product(s, kLanes);
   const auto run = [&](auto count, int64_t column) {
-    if (is_product) {
+    if (multiplies) {
       multiply_strip<count>(s, d, block, row, column);
     } else {
       run_strip<count>(s, d, orders, block, row, column);
@@ -229,8 +235,7 @@ using Lanes = int64_t (*)();
 bool has_grouped(const GroupedShape& s) {
   const Lanes lanes = TAPER_CHOOSE(Lanes, grouped_lanes_form);
   if (lanes == nullptr) return false;
-  if (has_pixel(s) && s.group_out_channels % lanes() == 0)
-    return s.group_out_channels <= kMostGroupOuts;
+  if (is_product(s, lanes())) return s.group_out_channels <= kMostGroupOuts;
   return s.group_channels <= kMostGroupChannels && s.group_channels <= s.group_out_channels &&
          lanes() % s.group_out_channels == 0;
 }

@@ -63,9 +63,7 @@ bool GroupedStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
     return false;
   }
   const GroupedShape shape = shape_of(node, values);
-  if (!has_rows(shape) && !optimized::has_grouped(shape)) {
-    return false;
-  }
+  if (!has_rows(shape) && !optimized::has_grouped(shape)) return false;
   const auto terms = static_cast<uint64_t>(shape.terms());
   return element_count(values[node.output].shape) * terms >= kLeastProducts;
 }

@@ -1,5 +1,5 @@
-// Packs the filters of a transposed convolution and divides its rows among threads; see
-// transposed_stage.h.
+// Sees convolutions as transposed ones, packs their filters and divides their rows among threads;
+// see transposed_stage.h.
 
 #include "backends/xnnpack/runtime/stages/transposed_stage.h"
 
