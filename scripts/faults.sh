@@ -14,10 +14,7 @@ build=${1:-build/release}
 filter=${2:-*Faults*}
 cd "$(dirname "$0")/.."
 campaigns=test/faults/campaigns.txt
-if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ":!$campaigns")" ]; then
-  echo "faults.sh: --log needs a tree without changes, so that the commit says what ran" >&2
-  exit 2
-fi
+[ -z "$log" ] || scripts/committed.sh faults.sh "$campaigns"
 cmake --build "$build" --target test_faults_test >/dev/null
 commit=$(git rev-parse --short=10 HEAD)
 work=$(mktemp)

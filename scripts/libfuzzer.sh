@@ -15,10 +15,7 @@ seconds=${2:?usage: libfuzzer.sh [--log] KIND SECONDS}
 cd "$(dirname "$0")/.."
 build=build/fuzz
 packed=test/fuzz/corpus/$kind.tar.xz
-if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ':!test/fuzz/campaigns.txt' ':!test/fuzz/corpus')" ]; then
-  echo "libfuzzer.sh: --log needs a tree without changes, so that the commit says what ran" >&2
-  exit 2
-fi
+[ -z "$log" ] || scripts/committed.sh libfuzzer.sh test/fuzz/campaigns.txt test/fuzz/corpus
 scripts/build.sh fuzz taper_libfuzzer taper_fuzz
 export TAPER_FUZZ_KIND="$kind"
 

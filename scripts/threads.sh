@@ -26,10 +26,7 @@ last=$((first + runs - 1))
 build=build/tsan
 cd "$(dirname "$0")/.."
 campaigns=test/threads/campaigns.txt
-if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ":!$campaigns")" ]; then
-  echo "threads.sh: --log needs a tree without changes, so that the commit says what ran" >&2
-  exit 2
-fi
+[ -z "$log" ] || scripts/committed.sh threads.sh "$campaigns"
 commit=$(git rev-parse --short=10 HEAD)
 scripts/deps.sh clang xnnpack
 
