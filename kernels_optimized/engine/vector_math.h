@@ -132,8 +132,10 @@ HWY_INLINE Vec swish_of(Vec x) {
 }
 
 // ln(m) = f - f^2 / 2 + f^3 * P(f) with f = m - 1, for m between the roots of 1/2 and 2.
-constexpr float kLogP[] = {0.0733252913f, -0.116599292f, 0.116346627f,  -0.123967007f, 0.142511562f,
-                           -0.166691512f, 0.200006887f,  -0.249999806f, 0.333333313f};
+constexpr size_t kLogTerms = 9;
+constexpr float kLogP[kLogTerms] = {0.0733252913f, -0.116599292f, 0.116346627f,
+                                    -0.123967007f, 0.142511562f,  -0.166691512f,
+                                    0.200006887f,  -0.249999806f, 0.333333313f};
 constexpr float kExpm1P[] = {0.000199088929f, 0.00139345345f, 0.00833328441f,
                              0.0416664556f,   0.166666672f,   0.5f};
 constexpr float kSinP[] = {-0.000195815635f, 0.0083327191f, -0.166666642f};
@@ -143,23 +145,31 @@ constexpr float kAtanP[] = {0.00156575302f, -0.00949292909f, 0.0269613639f, -0.0
                             0.199999601f,   -0.333333343f};
 constexpr float kPi = 3.14159265f;
 
-// x = 2^exponent * m, so ln(x) = exponent * ln(2) + ln(m). The result is arbitrary unless x is
-// positive and finite; log_limits() corrects that.
+// x = 2^exponent * (1 + less), with 1 + less between the square roots of 1/2 and 2. Arbitrary
+// unless x is positive and finite.
+struct PowerOfTwo {
+  Vec exponent, less;
+};
+HWY_INLINE PowerOfTwo split(Vec x) {
+  const hn::RebindToSigned<Tag> ints;
+  const auto is_small = hn::Lt(x, constant(0x1p-126f));
+  const auto bits = hn::BitCast(ints, hn::IfThenElse(is_small, hn::Mul(x, constant(0x1p23f)), x));
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(ints, 0x3f3504f3)));
+  const Vec m = hn::BitCast(kTag, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
+  const Vec shift = hn::IfThenElseZero(is_small, constant(-23));
+  return {hn::Add(hn::ConvertTo(kTag, exponent), shift), hn::Sub(m, constant(1))};
+}
+
+// ln(x) = exponent * ln(2) + of_m. Arbitrary where split() is; log_limits() corrects that.
 struct Logarithm {
   Vec exponent, of_m;
 };
 HWY_INLINE Logarithm parts_of_log(Vec x) {
-  const hn::RebindToSigned<Tag> ints;
-  const auto is_small = hn::Lt(x, constant(0x1p-126f));
-  const auto bits = hn::BitCast(ints, hn::IfThenElse(is_small, hn::Mul(x, constant(0x1p23f)), x));
-  // m lies between the square roots of 1/2 and 2, so that it is close to 1.
-  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(ints, 0x3f3504f3)));
-  const Vec f = hn::Sub(hn::BitCast(kTag, hn::Sub(bits, hn::ShiftLeft<23>(exponent))), constant(1));
-  const Vec square = hn::Mul(f, f);
+  const PowerOfTwo parts = split(x);
+  const Vec f = parts.less, square = hn::Mul(f, f);
   const Vec rest =
       hn::MulAdd(hn::Mul(square, f), polynomial(f, kLogP), hn::Mul(square, constant(-0.5f)));
-  const Vec shift = hn::IfThenElseZero(is_small, constant(-23));
-  return {hn::Add(hn::ConvertTo(kTag, exponent), shift), hn::Add(f, rest)};
+  return {parts.exponent, hn::Add(f, rest)};
 }
 
 // Corrects the result of a logarithm, to any base above 1, for x that is not finite and positive.

@@ -45,6 +45,20 @@ struct Cube {
   }
 };
 
+struct Reciprocal {
+  template <typename C>
+  C operator()(C a) const {
+    return C{1} / a;
+  }
+};
+
+struct ReciprocalSquare {
+  template <typename C>
+  C operator()(C a) const {
+    return C{1} / (a * a);
+  }
+};
+
 struct SquareRoot {
   template <typename C>
   C operator()(C a) const {
@@ -72,6 +86,8 @@ Status pow_tensor_scalar_out(KernelContext&, const Tensor& self, Scalar exponent
   const bool own_type = type == self.scalar_type();
   if (own_type && exponent.to_double() == 2) return unary(Square{}, self, out);
   if (own_type && exponent.to_double() == 3) return unary(Cube{}, self, out);
+  if (own_type && exponent.to_double() == -1) return unary_of_float(Reciprocal{}, self, out);
+  if (own_type && exponent.to_double() == -2) return unary_of_float(ReciprocalSquare{}, self, out);
   // Square roots, as in PyTorch: that of -inf is NaN, where pow() gives infinity.
   if (own_type && exponent.to_double() == 0.5) return unary_of_float(SquareRoot{}, self, out);
   if (own_type && exponent.to_double() == -0.5) return unary_of_float(ReciprocalRoot{}, self, out);

@@ -1,6 +1,6 @@
-// Remainders and rounded quotients are exactly those of the C library, and angles are close to them,
-// for numbers of all sizes, multiples of each other and their neighbours, NaN and infinities. Logic
-// on bools takes any byte but 0 as true.
+// Remainders and rounded quotients are exactly those of the C library, and angles and powers are close
+// to them, for numbers of all sizes, multiples of each other and their neighbours, NaN and infinities.
+// Logic on bools takes any byte but 0 as true.
 
 #include <gtest/gtest.h>
 
@@ -151,6 +151,68 @@ TEST(Quotients, AnglesAreThoseOfTheCLibrary) {
       }
       EXPECT_NEAR(got, want, 4e-7 * std::fabs(want) + 1e-44) << all[i].a << " " << all[i].b;
       EXPECT_EQ(std::signbit(got), std::signbit(want)) << all[i].a << " " << all[i].b;
+    }
+  }
+}
+
+// Powers of every size: those of special numbers, and of others whose logarithms to base 2 lie between
+// -155 and 155; half of the exponents are whole numbers.
+std::vector<Pair> powers() {
+  std::vector<Pair> all = pairs();
+  all.resize(16 * 16);
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> mantissa(1, 2), log(-155, 155);
+  std::uniform_int_distribution<int> exponent(-140, 127), near(-1, 0);
+  for (int i = 0; i < 20000; ++i) {
+    float a = std::ldexp(mantissa(random), i % 4 == 0 ? near(random) : exponent(random));
+    if (i % 3 == 0) a = -a;
+    const float b = log(random) / std::log2(std::fabs(a));
+    all.push_back({a, i % 2 == 0 ? std::round(b) : b});
+  }
+  return all;
+}
+
+void expect_power(float got, const Pair& pair) {
+  const double want = std::pow(static_cast<double>(pair.a), static_cast<double>(pair.b));
+  const auto rounded = static_cast<float>(want);
+  if (std::isnan(want)) {
+    EXPECT_TRUE(std::isnan(got)) << pair.a << " " << pair.b << " " << got;
+    return;
+  }
+  if (!std::isfinite(rounded) || want == 0) {
+    EXPECT_EQ(got, rounded) << pair.a << " " << pair.b;
+  } else {
+    EXPECT_NEAR(static_cast<double>(got), want, 5e-7 * std::fabs(want) + 1.5e-45)
+        << pair.a << " " << pair.b;
+  }
+  EXPECT_EQ(std::signbit(got), std::signbit(want)) << pair.a << " " << pair.b;
+}
+
+TEST(Powers, AreThoseOfTheCLibrary) {
+  const std::vector<Pair> all = powers();
+  const auto count = static_cast<int32_t>(all.size());
+  TestTensor a(ScalarType::kFloat, {count}), b(ScalarType::kFloat, {count}),
+      out(ScalarType::kFloat, {count});
+  for (size_t i = 0; i < all.size(); ++i) {
+    a->mutable_data_ptr<float>()[i] = all[i].a;
+    b->mutable_data_ptr<float>()[i] = all[i].b;
+  }
+  const float* powers = out->const_data_ptr<float>();
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    call_fast("aten::pow.Tensor_Tensor_out", {EValue(&*a), EValue(&*b), EValue(&*out)});
+    for (size_t i = 0; i < all.size() && !HasFailure(); ++i) expect_power(powers[i], all[i]);
+    for (const double number : {-1.0, -0.25, 0.0, 0.75, 1.0, 4.0, 5.0, 37.5}) {
+      call_fast("aten::pow.Tensor_Scalar_out", {EValue(&*a), EValue(number), EValue(&*out)});
+      for (size_t i = 0; i < all.size() && !HasFailure(); ++i) {
+        expect_power(powers[i], {all[i].a, static_cast<float>(number)});
+      }
+    }
+    for (const double number : {-2.0, 0.0, 0.5, 1.0, 2.0, 1e30}) {
+      call_fast("aten::pow.Scalar_out", {EValue(number), EValue(&*b), EValue(&*out)});
+      for (size_t i = 0; i < all.size() && !HasFailure(); ++i) {
+        expect_power(powers[i], {static_cast<float>(number), all[i].b});
+      }
     }
   }
 }
