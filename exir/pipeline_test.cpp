@@ -18,7 +18,7 @@ constexpr char kProgram[] = R"(graph "g" { input %x: float32[2, 3] input %i: int
     return %z, %s })";
 
 // Lowers kProgram with one more pass behind the one called `after`, and returns the error text.
-std::string complaint(std::string_view after, Run wrong, LowerOptions options = {}) {
+std::string complaint(std::string_view after, Run wrong, const LowerOptions& options = {}) {
   std::vector<Pass> passes;
   for (const Pass& pass : all_passes()) {
     passes.push_back(pass);

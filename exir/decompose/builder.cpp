@@ -96,7 +96,7 @@ Argument SizeTable::write(const Sym& size, Rewriter& r) {
     const Sym symbol = Sym::symbol(name);
     writer.define(symbol, get(symbol, r));
   }
-  const Argument number = writer.write(size);
+  Argument number = writer.write(size);
   if (number.is_value()) values_[size.text()] = number.value();
   return number;
 }

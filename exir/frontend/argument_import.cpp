@@ -152,7 +152,6 @@ bool coerce_item(Argument& arg, TypeBase base) {
   const bool number = arg.is_int() || arg.is<double>() || arg.is<bool>();
   switch (base) {
     case TypeBase::kScalar:
-      return arg.is_value() || number;
     case TypeBase::kTensor:
       return arg.is_value() || number;
     case TypeBase::kInt:

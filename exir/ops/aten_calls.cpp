@@ -25,7 +25,7 @@ bool is_tensor(const Argument& arg) {
 // it is made of the call.
 std::shared_ptr<const Schema> own_schema(const Node& node, const OperatorRegistry& operators) {
   const std::string name(called_operator(node));
-  if (const std::shared_ptr<const Schema> known = operators.find(name)) return known;
+  if (std::shared_ptr<const Schema> known = operators.find(name)) return known;
   auto schema = std::make_shared<Schema>(*node.schema);
   schema->name = name;
   return schema;

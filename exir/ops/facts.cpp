@@ -10,7 +10,7 @@
 namespace taper::exir {
 namespace rules {
 namespace {
-constexpr TypeRuleFunction no_rule = nullptr;
+constexpr TypeRuleFunction kNoRule = nullptr;
 }
 }  // namespace rules
 

@@ -34,6 +34,7 @@ Types view_dtype(const Call& c) {
   const auto to = static_cast<int64_t>(element_size(dtype));
   Sizes sizes = x.sizes;
   if (from == to) return {TensorType(dtype, sizes)};
+  if (from == 0 || to == 0) throw Failure("elements without a size cannot be viewed as others");
   if (sizes.empty()) throw Failure("a number cannot be viewed as elements of another size");
   Sym& last = sizes.back();
   last = from > to ? last * Sym(from / to) : Sym::call(SymOp::kFloorDiv, {last, Sym(to / from)});

@@ -8,7 +8,7 @@ namespace taper::exir {
 namespace {
 
 TEST(Prims, TwinsAreOperatorsOfATen) {
-  const Operators operators = builtin_operators();
+  const Operators& operators = builtin_operators();
   for (const PrimTwin& twin : prim_twins()) {
     EXPECT_NE(operators->find(twin.aten), nullptr) << twin.prim;
     EXPECT_EQ(aten_twin("prims::" + std::string(twin.prim)), twin.aten);

@@ -16,7 +16,8 @@ void for_each_input_channel(const QuantLayer& layer, size_t count, const Visit& 
   const Value& weight = *layer.weight;
   const auto first = static_cast<size_t>(size_of(weight, 0));
   const auto second = static_cast<size_t>(size_of(weight, 1));
-  const size_t inner = first * second == 0 ? 0 : count / (first * second);
+  if (first == 0 || second == 0 || count < first * second) return;
+  const size_t inner = count / (first * second);
   if (layer.kind == LayerKind::kLinear || layer.axis == 1) {
     const bool by_row = layer.axis == 1;  // [inputs, outputs]
     for (size_t i = 0; i < count; ++i) {

@@ -418,9 +418,10 @@ void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const 
 template <int kTile, bool kIsSquare>
 void transform_filters(const WinogradShape& s, const float* filters, float* to) {
   using Matrix = typename Winograd<kTile>::Filter;
+  constexpr int64_t kWindow = kIsSquare ? 9 : 3;
   for (int64_t o = 0; o < s.out_channels; ++o) {
-    const float* taps[9];
-    for (int64_t k = 0; k < s.window(); ++k) taps[k] = filters + (o * s.window() + k) * s.terms();
+    const float* taps[kWindow];
+    for (int64_t k = 0; k < kWindow; ++k) taps[k] = filters + (o * kWindow + k) * s.terms();
     transform_channels<Matrix, kIsSquare>(taps, s.terms(), to + o * s.terms(),
                                           s.out_channels * s.terms());
   }

@@ -27,7 +27,10 @@ class Convert : public test::AtEachLevel {
 };
 
 void expect_same(float got, float want) {
-  EXPECT_TRUE(std::memcmp(&got, &want, sizeof(got)) == 0 || (std::isnan(got) && std::isnan(want)))
+  uint32_t bits, wanted_bits;
+  std::memcpy(&bits, &got, sizeof(bits));
+  std::memcpy(&wanted_bits, &want, sizeof(wanted_bits));
+  EXPECT_TRUE(bits == wanted_bits || (std::isnan(got) && std::isnan(want)))
       << got << " is not " << want;
 }
 

@@ -88,8 +88,9 @@ class PackedLinear : public test::AtEachLevel {
       for (int k = 0; k < l.k; ++k) {
         const int at = n * l.groups + k / (l.k / l.groups);
         const int point = l.has_points ? points->const_data_ptr<int8_t>()[at] : 0;
-        const double product = input[static_cast<size_t>(row * l.k + k)] *
-                               (weights[static_cast<size_t>(n * l.k + k)] - point) *
+        const int input_at = row * l.k + k, weight_at = n * l.k + k;
+        const double product = input[static_cast<size_t>(input_at)] *
+                               (weights[static_cast<size_t>(weight_at)] - point) *
                                double{scales->const_data_ptr<float>()[at]};
         sum += product;
         size += std::abs(product);

@@ -162,7 +162,9 @@ HWY_INLINE Vec exp2_of(Exact x) {
   const Vec y = at_most(at_least(x.rounded, constant(-kMost)), constant(kMost));
   const Vec n = hn::Round(y);
   const Vec r = hn::Add(hn::Sub(y, n), hn::IfThenZeroElse(is_beyond, x.lost));
-  const Vec near = polynomial(hn::Mul(r, constant(0.693147181f)), kNearExpP);
+  const Vec angle = hn::Mul(r, constant(0.693147181f));
+  const Vec less = hn::MulAdd(hn::Mul(angle, angle), polynomial(angle, kExpm1P), angle);
+  const Vec near = hn::Add(less, constant(1));  // Exact for whole numbers.
   const auto whole = hn::ConvertTo(ints, n), half = hn::ShiftRight<1>(whole);
   const auto power = [&](auto k) {
     return hn::BitCast(kTag, hn::ShiftLeft<23>(hn::Add(k, hn::Set(ints, 127))));
@@ -312,7 +314,7 @@ bool fast_div_number_mode(KernelContext& context, const Tensor& self, Scalar oth
 
 // Exponents that have a shorter formula are the portable kernel's.
 bool fast_pow_number(KernelContext& context, const Tensor& self, Scalar exponent, Tensor& out) {
-  constexpr double kShort[] = {-2, -1, -0.5, 0.5, 2, 3};
+  constexpr double kShort[] = {-2, -1, -0.5, 0, 0.5, 1, 2, 3};
   return std::find(std::begin(kShort), std::end(kShort), exponent.to_double()) ==
              std::end(kShort) &&
          by_number(context, PairFunction::kPow, self, exponent, out);

@@ -217,6 +217,31 @@ TEST(Powers, AreThoseOfTheCLibrary) {
   }
 }
 
+// Scales of formats of few bits are powers of two, and scaling with them must not round.
+TEST(Powers, OfTwoAreExact) {
+  constexpr int32_t kCount = 149 + 128;
+  TestTensor exponents(ScalarType::kFloat, {kCount}), twos(ScalarType::kFloat, {kCount}),
+      out(ScalarType::kFloat, {kCount});
+  for (int32_t i = 0; i < kCount; ++i) {
+    exponents->mutable_data_ptr<float>()[i] = static_cast<float>(i - 149);
+    twos->mutable_data_ptr<float>()[i] = 2;
+  }
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const bool of_number : {true, false}) {
+      if (of_number) {
+        call_fast("aten::pow.Scalar_out", {EValue(2.0), EValue(&*exponents), EValue(&*out)});
+      } else {
+        call_fast("aten::pow.Tensor_Tensor_out",
+                  {EValue(&*twos), EValue(&*exponents), EValue(&*out)});
+      }
+      for (int32_t i = 0; i < kCount; ++i) {
+        EXPECT_EQ(out->const_data_ptr<float>()[i], std::ldexp(1.0f, i - 149)) << i - 149;
+      }
+    }
+  }
+}
+
 TEST(Logic, OnBytes) {
   constexpr int32_t kCount = 77;
   TestTensor a(ScalarType::kBool, {3, kCount}), b(ScalarType::kBool, {3, kCount}),

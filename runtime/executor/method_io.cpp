@@ -65,11 +65,17 @@ Status set_tensor(InputState& input, Span<const int32_t> declared, const Tensor&
   return {};
 }
 
+uint64_t bits_of(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+
 // Compares as floats, so that processors without doubles need no double arithmetic for this alone.
 bool same_double(double a, double b) {
   const float x = static_cast<float>(a), y = static_cast<float>(b);
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-  if (std::isinf(x) || std::isinf(y)) return std::memcmp(&a, &b, sizeof(a)) == 0;
+  if (std::isinf(x) || std::isinf(y)) return bits_of(a) == bits_of(b);
   return std::fabs(x - y) <= 1e-5f * std::fmax(1.0f, std::fabs(x));
 }
 

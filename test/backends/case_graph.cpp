@@ -36,7 +36,7 @@ class Builder {
       : case_(c), known_(known), returned_(returned), signs_(signs) {}
 
   CaseGraph run() {
-    const exir::Operators operators = exir::builtin_operators();
+    const exir::Operators& operators = exir::builtin_operators();
     const std::shared_ptr<const Schema> kernel = operators->find(case_.kernel);
     const std::shared_ptr<const Schema> schema = operators->functional_variant(case_.kernel);
     if (kernel == nullptr || schema == nullptr || !is_plain(*kernel)) return {};

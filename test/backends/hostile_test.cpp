@@ -61,7 +61,7 @@ class Hostile : public BackendTest {
   // Loads and runs the program and reads its outputs. Returns the error if it was refused.
   std::string exercise(Lowered& lowered) {
     DelegatedProgram program(lowered.emit(), {backend_of(subject(), *device_)});
-    const std::string refused = program.load_error();
+    std::string refused = program.load_error();
     if (!refused.empty()) return refused;
     std::vector<TestTensor> inputs;
     std::vector<EValue> values;
@@ -84,7 +84,7 @@ class Hostile : public BackendTest {
     auto changed = std::make_shared<exir::Delegate>(*delegate(lowered));
     changed->payload = payload;
     const auto whole = std::exchange(delegate(lowered), std::move(changed));
-    const std::string refused = exercise(lowered);
+    std::string refused = exercise(lowered);
     delegate(lowered) = whole;
     return refused;
   }

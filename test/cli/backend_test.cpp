@@ -140,9 +140,10 @@ TEST(BackendOption, FullDelegationLeavesConditionsOutside) {
 
 TEST(BackendOption, RoundedNumbersSayWhatTheyChange) {
   const ScratchFolder scratch;
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/resnet18.pt2";
   const auto export_in = [&](const std::string& backend, const std::string& precision) {
-    return run(kTaper, {"export", TAPER_SOURCE_DIR "/test/models/data/resnet18.pt2", "--backend",
-                        backend, "--precision", precision, "-o", scratch / "out.pte"});
+    return run(kTaper, {"export", model, "--backend", backend, "--precision", precision, "-o",
+                        scratch / "out.pte"});
   };
   EXPECT_EQ(export_in("portable", "f64").code, 2);
   EXPECT_NE(export_in("portable", "f64").err.find("must be f32, f16 or bf16, not 'f64'"),

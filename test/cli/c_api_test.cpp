@@ -17,6 +17,7 @@ namespace taper::test {
 namespace {
 
 // The C API. A name must not be removed once it is added here: programs are linked against it.
+const std::string kDigits = TAPER_SOURCE_DIR "/demo/digits.pt2";
 const std::vector<std::string> kSymbols = {"taper_backend_count",
                                            "taper_backend_name",
                                            "taper_bind_input",
@@ -92,8 +93,7 @@ void expect_logits(const std::string& out) {
 
 TEST(SharedLibrary, IsUsedByAProgramInC) {
   const ScratchFolder scratch;
-  const Said exported =
-      run("taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "-o", scratch / "digits.pte"});
+  const Said exported = run("taper", {"export", kDigits, "-o", scratch / "digits.pte"});
   ASSERT_EQ(exported.code, 0) << exported.err;
   const Said said = run("c_api", {scratch / "digits.pte"});
   EXPECT_EQ(said.code, 0) << said.err;
@@ -139,8 +139,7 @@ TEST(SharedLibrary, RecordsWhatRanWithinDelegatesToo) {
     if (!TAPER_SHARED_FAST) break;
     const std::string name = each->identity.name, path = scratch / (name + ".pte");
     const std::string file = scratch / (name + ".etdp");
-    if (run("taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", name, "-o", path})
-            .code != 0) {
+    if (run("taper", {"export", kDigits, "--backend", name, "-o", path}).code != 0) {
       continue;  // A backend only for tests.
     }
     const Said said = run("c_api", {"--record", file, path, "fast", name});
@@ -157,8 +156,7 @@ TEST(SharedLibrary, RunsTheDelegatesOfTheBackendsThatAreHandedIn) {
   const ScratchFolder scratch;
   for (const exir::CompilerDescriptor* each : backend_compilers()) {
     const std::string name = each->identity.name, path = scratch / (name + ".pte");
-    const Said exported = run(
-        "taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", name, "-o", path});
+    const Said exported = run("taper", {"export", kDigits, "--backend", name, "-o", path});
     if (exported.code == 2) continue;  // A backend only for tests.
     ASSERT_EQ(exported.code, 0) << exported.err;
     expect_refused(run("c_api", {path}), each->identity.delegate_id);

@@ -182,10 +182,8 @@ TEST(Inspect, ShowsWhatLiesWhereInMemory) {
 TEST(Inspect, NamesWhatIsAliveAtThePeak) {
   const ScratchFolder scratch;
   const std::string program = scratch / "m.pte";
-  ASSERT_EQ(run("taper", {"export", TAPER_SOURCE_DIR "/test/models/data/mobilenet_v2.pt2", "-o",
-                          program, "--debug-info"})
-                .code,
-            0);
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/mobilenet_v2.pt2";
+  ASSERT_EQ(run("taper", {"export", model, "-o", program, "--debug-info"}).code, 0);
   const Said said = run("taper", {"inspect", "--memory", program});
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_TRUE(has(said.out, "  98304      7      8  hardtanh__2 ")) << said.out;

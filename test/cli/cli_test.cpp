@@ -437,9 +437,8 @@ TEST(Cli, ForExecuTorchNothingOfOurOwnIsLeft) {
 
 TEST(Cli, AModelBecomesSourcesForAFirmware) {
   const ScratchFolder scratch;
-  const std::string folder = scratch / "model";
-  const Said said =
-      run("taper", {"export", "--format=c", TAPER_SOURCE_DIR "/demo/digits.pt2", "-o", folder});
+  const std::string folder = scratch / "model", digits = TAPER_SOURCE_DIR "/demo/digits.pt2";
+  const Said said = run("taper", {"export", "--format=c", digits, "-o", folder});
   EXPECT_EQ(said.code, 0) << said.err;
   const std::string header = tools::read_file(folder + "/model.h");
   for (const char* part :
@@ -467,9 +466,9 @@ TEST(Cli, SourcesHoldSeveralMethodsAndSizesThatChange) {
   const std::string header = tools::read_file(folder + "/model.h");
   for (const char* part :
        {"// input_0: float32 (8, 3, 16, 16) at most\n", "symbol s77 from 1 to 8\n",
-        "int32_t model_batch_8_run(const float* input_0, const int32_t input_0_sizes[4], "
-        "float* output_0, int32_t output_0_sizes[2]);\n",
-        "int32_t model_counter_reset(void);\n", "#define MODEL_COUNTER_INPUTS 1\n"}) {
+        "int32_t model_batch_8_run(const float* input_0, const int32_t input_0_sizes[4], ",
+        "float* output_0, int32_t output_0_sizes[2]);\n", "int32_t model_counter_reset(void);\n",
+        "#define MODEL_COUNTER_INPUTS 1\n"}) {
     EXPECT_NE(header.find(part), std::string::npos) << part << "\n" << header;
   }
   // A method with state has its own memory.

@@ -171,7 +171,7 @@ std::string compile_with_fault(const std::string& model, size_t at, Fault fault,
   const std::unique_ptr<Graph> graph = exir::import_pt2(model).graph;
   Node& node = *graph->nodes.at(at);
   if (node.outputs.size() != 1 || node.schema->mutates() || !fault(*graph, node)) return {};
-  const std::string name = node.outputs[0]->name;
+  std::string name = node.outputs[0]->name;
   std::vector<std::string> warnings;
   exir::bound_symbols(*graph, {}, warnings);
   exir::LowerOptions lowering;

@@ -22,7 +22,7 @@ class View : public testing::Test {
     arguments.insert(arguments.end(), {"-o", page_});
     const Said said = run("taper", arguments);
     EXPECT_EQ(said.code, 0) << said.err;
-    const std::string page = tools::read_file(page_);
+    std::string page = tools::read_file(page_);
     EXPECT_TRUE(has(page, "<!doctype html>") && has(page, "</html>"));
     return page;
   }

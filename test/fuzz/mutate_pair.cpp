@@ -19,7 +19,7 @@ std::string mutate_pair(const std::string& file, Random& random) {
 
 // Without right hashes, whatever is behind them would be refused unread.
 std::string mutate_packed_pair(const std::string& file, Random& random) {
-  const std::string mutant = mutate_pair(file, random);
+  std::string mutant = mutate_pair(file, random);
   if (random.one_in(4)) return mutant;
   const Pair pair = split_pair(mutant);
   std::string packed(pair.companion);

@@ -41,7 +41,7 @@ std::vector<exir::MemoryBuffer> memories_of(const CommandLine& line) {
 // One of the values that an option may have. Throws a UsageError that names them.
 std::string choice(const CommandLine& line, const std::string& option, const std::string& a,
                    const std::string& b) {
-  const std::string given = line.text(option);
+  std::string given = line.text(option);
   if (given == a || given == b) return given;
   throw UsageError("--" + option + " must be " + a + " or " + b + ", not '" + given + "'");
 }

@@ -94,7 +94,8 @@ Value* scanned(Builder& b, Cell cell, Value* gates, State* s, const Weights& w, 
   const auto body = [&](Builder& inner, const std::vector<Value*>& in) {
     size_t at = 0;
     const auto next = [&](const Value* like) { return like ? in.at(at++) : nullptr; };
-    State state = {next(s->h), next(s->c)};
+    Value* h = in.at(at++);
+    State state = {h, cell == Cell::kLstm ? in.at(at++) : nullptr};
     Value* x = in.at(at++);
     Weights weights = {nullptr, nullptr, next(w.hidden), next(w.hidden_bias), next(w.projection)};
     state = step(inner, cell, x, state, weights);
@@ -131,7 +132,8 @@ void recurrent(Builder& b, Cell cell) {
   const Argument& hx = b.arg("hx");
   const auto initial = [&](size_t k, int64_t i) -> Value* {
     if (!hx.is_list()) return k == 0 ? b.select(hx.value(), 0, i) : nullptr;
-    return k < hx.list().size() ? b.select(hx.list()[k].value(), 0, i) : nullptr;
+    if (k >= hx.list().size()) throw Failure("hx must hold a hidden state and that of the cells");
+    return b.select(hx.list()[k].value(), 0, i);
   };
   std::vector<Value*> hs, cs;
   for (int64_t layer = 0; layer < call.layers; ++layer) {

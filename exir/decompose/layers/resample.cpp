@@ -34,6 +34,8 @@ Value* constant(Builder& b, const std::vector<T>& data, ScalarType dtype, const 
 Argument scale_of(Builder& b, size_t i) {
   static constexpr const char* kNames[] = {"scales_d", "scales_h", "scales_w"};
   const Schema& schema = *b.node().schema;
+  if (i >= std::size(kNames))
+    throw Failure(std::string(b.node().target()) + " of more than 3 sizes");
   if (schema.find("scale_factors") < 0) return b.arg(kNames[i]);
   return b.has("scale_factors") ? b.arg("scale_factors").list().at(i) : Argument();
 }

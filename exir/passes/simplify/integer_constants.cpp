@@ -267,7 +267,7 @@ bool set_scales(Scales& made, const Numbers& scales) {
                           has_points ? made.zero_points : std::vector<float>(scales.each.size())};
   const size_t span = std::gcd(scales.span, points.span);
   const size_t round = std::lcm(scales.span * scales.each.size(), points.span * points.each.size());
-  if (elements % round != 0 || !pays(round / span, elements)) return false;
+  if (round == 0 || elements % round != 0 || !pays(round / span, elements)) return false;
   made.span = span;
   made.items.clear();
   made.zero_points.clear();

@@ -19,7 +19,7 @@ struct Model {
   PayloadBuilder p;
   uint32_t x, bytes, table, results, y;
 
-  explicit Model(Sizes sizes, size_t entries = 256, DataType type = DataType::QINT8) {
+  explicit Model(const Sizes& sizes, size_t entries = 256, DataType type = DataType::QINT8) {
     x = p.input(sizes);
     bytes = add(sizes, DataType::QINT8, 0.5f);
     results = add(sizes, DataType::QINT8, 2);

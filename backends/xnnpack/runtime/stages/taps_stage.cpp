@@ -63,7 +63,7 @@ bool TapsStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
   const WindowShape s = window_shape(node, values);
   const int64_t cost = cost_of(s, true);
   const int64_t channels = s.channels * static_cast<int64_t>(t.group_output_channels());
-  return cost * 2 <= cost_of(s, false) && cost >= kLeastProducts / channels;
+  return channels > 0 && cost * 2 <= cost_of(s, false) && cost >= kLeastProducts / channels;
 }
 
 uint64_t TapsStage::extra_bytes(const XnnNode& node, Span<const XnnValue> values) {
