@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace taper::optimized {
@@ -37,5 +38,27 @@ inline void copy_piece(void* target, const void* source, size_t count) {
     for (size_t i = 0; i < count; ++i) to[i] = from[i];
   }
 }
+
+template <size_t kBytes>
+void copy_pieces_of(const char* from, char* to, size_t step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i, from += kBytes, to += step) std::memcpy(to, from, kBytes);
+}
+
+// Copies `count` pieces of `width` bytes, which lie one after another, to places that are `step`
+// bytes apart.
+inline void copy_pieces(const void* source, size_t width, void* target, size_t step,
+                        int64_t count) {
+  char* to = static_cast<char*>(target);
+  const char* from = static_cast<const char*>(source);
+  if (width == 1) return copy_pieces_of<1>(from, to, step, count);
+  if (width == 2) return copy_pieces_of<2>(from, to, step, count);
+  if (width == 4) return copy_pieces_of<4>(from, to, step, count);
+  if (width == 8) return copy_pieces_of<8>(from, to, step, count);
+  for (int64_t i = 0; i < count; ++i, from += width, to += step) copy_piece(to, from, width);
+}
+
+// Rows of two numbers, one of `a` and one of `b`, as complex numbers are: in vectors. False if
+// `width` is not that of a number of 4 or 8 bytes.
+bool join_halves(const void* a, const void* b, size_t width, void* to, int64_t count);
 
 }  // namespace taper::optimized

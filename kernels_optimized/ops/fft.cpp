@@ -21,6 +21,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/cores/fft_passes.h"
+#include "kernels_optimized/engine/transpose_block.h"
 
 // Shared by all compiled forms: this file is compiled once per instruction set.
 #ifndef TAPER_FFT_OPS
@@ -70,28 +71,65 @@ Planes<T> transformed(const Transform<T>& call, const Chirp<T>& chirp, Planes<T>
   return transform(call.length(), call.lanes, call.turns, call.n, chirp, x, y);
 }
 
-// Reads `count` pairs of each line, or, if `step` is 1, real numbers.
+// The lines that blocks are made of; the others go one by one.
+template <typename T>
+int64_t lines_in_blocks(const Transform<T>& call, int64_t lines) {
+  return std::is_same_v<T, float> ? std::min(lines, call.lanes) / kBlock * kBlock : 0;
+}
+
+// Where number `i` of the lines is, which are pairs or, if `step` is 1, real numbers.
+template <typename T>
+T* place_of(Planes<T> planes, int64_t lanes, int64_t step, int64_t i) {
+  return step == 1 ? planes.re + i * lanes : (i % 2 == 0 ? planes.re : planes.im) + i / 2 * lanes;
+}
+
+// Reads `count` pairs of each line, or, if `step` is 1, real numbers. Lanes without a line repeat
+// the last one.
 template <typename T>
 void gather(const Transform<T>& call, const T* from, int64_t line_numbers, int64_t lines,
             int64_t count, int64_t step, Planes<T> to) {
-  for (int64_t l = 0; l < call.lanes; ++l) {
-    const T* line = from + std::min(l, lines - 1) * line_numbers;
-    for (int64_t j = 0; j < count; ++j) {
-      to.re[j * call.lanes + l] = line[step * j];
-      to.im[j * call.lanes + l] = step == 2 ? line[2 * j + 1] : 0;
+  const int64_t in_blocks = lines_in_blocks(call, lines), numbers = count * step;
+  const int64_t whole = in_blocks > 0 ? numbers / kBlock * kBlock : 0;
+  if constexpr (std::is_same_v<T, float>) {
+    for (int64_t i = 0; i < whole; i += kBlock) {
+      for (int64_t l = 0; l < in_blocks; l += kBlock) {
+        transpose_block([&](int64_t c) { return from + (l + c) * line_numbers + i; },
+                        [&](int64_t r) { return place_of(to, call.lanes, step, i + r) + l; });
+      }
     }
   }
+  for (int64_t l = 0; l < call.lanes; ++l) {
+    const T* line = from + std::min(l, lines - 1) * line_numbers;
+    for (int64_t i = l < in_blocks ? whole : 0; i < numbers; ++i) {
+      place_of(to, call.lanes, step, i)[l] = line[i];
+    }
+  }
+  if (step == 1) std::fill_n(to.im, count * call.lanes, T(0));
 }
 
 // Writes `count` pairs of each line, or, if `step` is 1, real parts.
 template <typename T>
 void scatter(const Transform<T>& call, Planes<T> from, T* to, int64_t line_numbers, int64_t lines,
              int64_t count, int64_t step) {
+  if (call.scale != 1) {
+    for (T* plane : {from.re, from.im}) {
+      for (int64_t i = 0; i < count * call.lanes; ++i) plane[i] *= call.scale;
+    }
+  }
+  const int64_t in_blocks = lines_in_blocks(call, lines), numbers = count * step;
+  const int64_t whole = in_blocks > 0 ? numbers / kBlock * kBlock : 0;
+  if constexpr (std::is_same_v<T, float>) {
+    for (int64_t i = 0; i < whole; i += kBlock) {
+      for (int64_t l = 0; l < in_blocks; l += kBlock) {
+        transpose_block([&](int64_t c) { return place_of(from, call.lanes, step, i + c) + l; },
+                        [&](int64_t r) { return to + (l + r) * line_numbers + i; });
+      }
+    }
+  }
   for (int64_t l = 0; l < lines; ++l) {
     T* line = to + l * line_numbers;
-    for (int64_t j = 0; j < count; ++j) {
-      line[step * j] = from.re[j * call.lanes + l] * call.scale;
-      if (step == 2) line[2 * j + 1] = from.im[j * call.lanes + l] * call.scale;
+    for (int64_t i = l < in_blocks ? whole : 0; i < numbers; ++i) {
+      line[i] = place_of(from, call.lanes, step, i)[l];
     }
   }
 }

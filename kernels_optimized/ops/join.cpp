@@ -40,6 +40,11 @@ bool resize_to_all(TensorList tensors, const Tensor& first, int64_t dim, Tensor&
   return out.resize({sizes, static_cast<size_t>(first.dim())}).ok() && out.is_contiguous();
 }
 
+// The part of a tensor that belongs to the rows from `row` on.
+const char* rows_of(const Tensor& tensor, int64_t row, size_t width) {
+  return static_cast<const char*>(tensor.const_data()) + static_cast<size_t>(row) * width;
+}
+
 bool fast_cat(KernelContext& context, TensorList tensors, int64_t dim, Tensor& out) {
   const Tensor* first = nullptr;
   for (const Tensor* tensor : tensors) {
@@ -54,15 +59,18 @@ bool fast_cat(KernelContext& context, TensorList tensors, int64_t dim, Tensor& o
   const size_t unit = static_cast<size_t>(around.inner) * element_size(out.scalar_type());
   const size_t row = static_cast<size_t>(around.size) * unit;
   const auto work = static_cast<int64_t>(row / sizeof(float)) + 1;
+  const bool are_halves = tensors.size() == 2 && tensors[0]->numel() == tensors[1]->numel();
   for_parts(context.pool(), around.outer, work, 1, [&](int64_t begin, int64_t end) {
     char* part = static_cast<char*>(out.mutable_data()) + static_cast<size_t>(begin) * row;
+    if (are_halves &&
+        join_halves(rows_of(*tensors[0], begin, row / 2), rows_of(*tensors[1], begin, row / 2),
+                    row / 2, part, end - begin)) {
+      return;
+    }
     for (const Tensor* tensor : tensors) {
       if (is_skipped(*tensor)) continue;
       const size_t width = static_cast<size_t>(tensor->size(dim)) * unit;
-      const char* from =
-          static_cast<const char*>(tensor->const_data()) + static_cast<size_t>(begin) * width;
-      char* to = part;
-      for (int64_t i = begin; i < end; ++i, from += width, to += row) copy_piece(to, from, width);
+      copy_pieces(rows_of(*tensor, begin, width), width, part, row, end - begin);
       part += width;
     }
   });

@@ -15,53 +15,12 @@
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels_optimized/engine/vectors.h"
+#include "kernels_optimized/engine/transpose_block.h"
 
 #if TAPER_VECTOR_TARGET
 HWY_BEFORE_NAMESPACE();
 namespace taper::optimized {
 namespace HWY_NAMESPACE {
-namespace {
-
-constexpr hn::CappedTag<float, 8> kBlockTag;
-using BlockVec = hn::Vec<decltype(kBlockTag)>;
-constexpr int64_t kBlock = hn::MaxLanes(kBlockTag);  // Of 4 or 8 rows and columns.
-static_assert(kBlock == 4 || kBlock == 8);
-
-// The four columns of four rows, in each 128 bits of the vectors by themselves.
-HWY_INLINE void transpose_quarters(BlockVec (&v)[4]) {
-  constexpr hn::Repartition<uint64_t, decltype(kBlockTag)> kPairs;
-  const auto pairs = [&](BlockVec x) HWY_ATTR { return hn::BitCast(kPairs, x); };
-  const auto a = pairs(hn::InterleaveLower(kBlockTag, v[0], v[1]));
-  const auto b = pairs(hn::InterleaveLower(kBlockTag, v[2], v[3]));
-  const auto c = pairs(hn::InterleaveUpper(kBlockTag, v[0], v[1]));
-  const auto d = pairs(hn::InterleaveUpper(kBlockTag, v[2], v[3]));
-  v[0] = hn::BitCast(kBlockTag, hn::InterleaveLower(kPairs, a, b));
-  v[1] = hn::BitCast(kBlockTag, hn::InterleaveUpper(kPairs, a, b));
-  v[2] = hn::BitCast(kBlockTag, hn::InterleaveLower(kPairs, c, d));
-  v[3] = hn::BitCast(kBlockTag, hn::InterleaveUpper(kPairs, c, d));
-}
-
-// A block: to[r * to_step + c] = from[c * from_step + r].
-HWY_INLINE void transpose_block(const float* from, int64_t from_step, float* to, int64_t to_step) {
-  BlockVec first[4];
-  for (int64_t c = 0; c < 4; ++c) first[c] = hn::LoadU(kBlockTag, from + c * from_step);
-  transpose_quarters(first);
-  if constexpr (kBlock == 4) {
-    for (int64_t r = 0; r < 4; ++r) hn::StoreU(first[r], kBlockTag, to + r * to_step);
-  } else {
-    BlockVec last[4];
-    for (int64_t c = 0; c < 4; ++c) last[c] = hn::LoadU(kBlockTag, from + (c + 4) * from_step);
-    transpose_quarters(last);
-    for (int64_t r = 0; r < 4; ++r) {
-      hn::StoreU(hn::ConcatLowerLower(kBlockTag, last[r], first[r]), kBlockTag, to + r * to_step);
-      hn::StoreU(hn::ConcatUpperUpper(kBlockTag, last[r], first[r]), kBlockTag,
-                 to + (r + 4) * to_step);
-    }
-  }
-}
-
-}  // namespace
 
 // to[r * to_step + c] = from[c * from_step + r]
 void transpose_form(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
@@ -81,7 +40,8 @@ void transpose_form(const float* from, int64_t from_step, int64_t rows, int64_t 
       int64_t c = tile;
       for (; next - row >= kBlock && c + kBlock <= end; c += kBlock) {
         for (int64_t r = row; r < next; r += kBlock) {
-          transpose_block(from + c * from_step + r, from_step, to + r * to_step + c, to_step);
+          transpose_block([&](int64_t i) { return from + (c + i) * from_step + r; },
+                          [&](int64_t i) { return to + (r + i) * to_step + c; });
         }
       }
       by_element(row, next, c, end);

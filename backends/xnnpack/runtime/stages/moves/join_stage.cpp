@@ -66,13 +66,14 @@ void JoinStage::run_rows(void* stage, size_t first, size_t count) {
   uint8_t* to = self.to_ + first * self.row_bytes_;
   const uint8_t* from[kMostConcatenated];
   for (size_t i = 0; i < self.count_; ++i) from[i] = self.from_[i] + first * self.widths_[i];
-  for (size_t row = 0; row < count; ++row) {
-    for (size_t i = 0; i < self.count_; ++i) {
-      const size_t width = self.widths_[i];
-      optimized::copy_piece(to, from[i], width);
-      from[i] += width;
-      to += width;
-    }
+  const auto rows = static_cast<int64_t>(count);
+  if (self.count_ == 2 && self.widths_[0] == self.widths_[1] &&
+      optimized::join_halves(from[0], from[1], self.widths_[0], to, rows)) {
+    return;
+  }
+  for (size_t i = 0; i < self.count_; ++i) {
+    optimized::copy_pieces(from[i], self.widths_[i], to, self.row_bytes_, rows);
+    to += self.widths_[i];
   }
 }
 

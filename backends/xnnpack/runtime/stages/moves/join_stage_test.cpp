@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include <memory>
 
 #include "backends/xnnpack/runtime/stages/own_stage.h"
@@ -64,15 +66,19 @@ void expect_joined(Loaded& loaded, int32_t rows, int32_t most,
 }
 
 TEST(JoinStage, RowsOfAnyWidthAndNumber) {
-  const std::vector<uint32_t> cases[] = {
-      {1, 16}, {4, 5}, {8, 8, 8}, {3, 1, 40, 2}, {24, 150, 7, 1, 129}, {300, 20}};
+  const std::vector<uint32_t> cases[] = {{1, 16},  {4, 5},    {8, 8, 8},     {1, 1},
+                                         {2, 2},   {1, 1, 1}, {3, 1, 40, 2}, {24, 150, 7, 1, 129},
+                                         {300, 20}};
   for (const std::vector<uint32_t>& widths : cases) {
-    constexpr uint32_t kRows = 700;
-    const std::vector<uint8_t> payload = joined(kRows, widths);
+    // As many rows as a stage takes at least, and some more.
+    const uint32_t most = 1 + 20000 / std::accumulate(widths.begin(), widths.end(), 0u);
+    const std::vector<uint8_t> payload = joined(most, widths);
     for (const uint32_t threads : {1u, 3u}) {
       Loaded loaded(payload, on_threads(threads));
       ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
-      for (const int32_t rows : {700, 1, 333}) expect_joined(loaded, rows, kRows, widths);
+      for (const uint32_t rows : {most, 1u, most / 2}) {
+        expect_joined(loaded, static_cast<int32_t>(rows), most, widths);
+      }
     }
   }
 }
