@@ -43,7 +43,8 @@ void stack(ScalarType type, int32_t rows, size_t parts) {
     columns.emplace_back(type, std::vector<int32_t>{rows, 1});
     T* to = columns.back()->mutable_data_ptr<T>();
     for (int32_t row = 0; row < rows; ++row) {
-      to[row] = static_cast<T>(3 * row + 50 * static_cast<int32_t>(part));
+      const int32_t number = 3 * row + 50 * static_cast<int32_t>(part);
+      to[row] = static_cast<T>(number);
     }
   }
   TestTensor y(type, {rows, static_cast<int32_t>(parts)});
