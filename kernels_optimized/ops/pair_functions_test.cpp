@@ -47,6 +47,21 @@ std::vector<Pair> pairs() {
   return all;
 }
 
+struct Operands {
+  TestTensor a, b, out;
+};
+
+Operands operands(const std::vector<Pair>& pairs) {
+  const std::vector<int32_t> sizes = {static_cast<int32_t>(pairs.size())};
+  Operands made = {TestTensor(ScalarType::kFloat, sizes), TestTensor(ScalarType::kFloat, sizes),
+                   TestTensor(ScalarType::kFloat, sizes)};
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    made.a->mutable_data_ptr<float>()[i] = pairs[i].a;
+    made.b->mutable_data_ptr<float>()[i] = pairs[i].b;
+  }
+  return made;
+}
+
 float remainder_of(float a, float b) {
   const float rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -79,13 +94,7 @@ TEST(Quotients, AreExact) {
       {"aten::floor_divide.out", floor_of},
   };
   const std::vector<Pair> all = pairs();
-  const auto count = static_cast<int32_t>(all.size());
-  TestTensor a(ScalarType::kFloat, {count}), b(ScalarType::kFloat, {count}),
-      out(ScalarType::kFloat, {count});
-  for (size_t i = 0; i < all.size(); ++i) {
-    a->mutable_data_ptr<float>()[i] = all[i].a;
-    b->mutable_data_ptr<float>()[i] = all[i].b;
-  }
+  auto [a, b, out] = operands(all);
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
     for (const Case& c : cases) {
@@ -108,13 +117,8 @@ TEST(Quotients, AreExact) {
 
 TEST(Quotients, AreThoseOfThePortableKernels) {
   const std::vector<Pair> all = pairs();
-  const auto count = static_cast<int32_t>(all.size());
-  TestTensor a(ScalarType::kFloat, {count}), b(ScalarType::kFloat, {count}),
-      out(ScalarType::kFloat, {count}), portable(ScalarType::kFloat, {count});
-  for (size_t i = 0; i < all.size(); ++i) {
-    a->mutable_data_ptr<float>()[i] = all[i].a;
-    b->mutable_data_ptr<float>()[i] = all[i].b;
-  }
+  auto [a, b, out] = operands(all);
+  TestTensor portable(ScalarType::kFloat, {static_cast<int32_t>(all.size())});
   {
     const LevelLimit limit(Level::kBaseline);
     call_fast("aten::floor_divide.out", {EValue(&*a), EValue(&*b), EValue(&*portable)});
@@ -132,13 +136,7 @@ TEST(Quotients, AreThoseOfThePortableKernels) {
 TEST(Quotients, AnglesAreThoseOfTheCLibrary) {
   std::vector<Pair> all = pairs();
   all.resize(20001);  // With a tail.
-  const auto count = static_cast<int32_t>(all.size());
-  TestTensor y(ScalarType::kFloat, {count}), x(ScalarType::kFloat, {count}),
-      out(ScalarType::kFloat, {count});
-  for (size_t i = 0; i < all.size(); ++i) {
-    y->mutable_data_ptr<float>()[i] = all[i].a;
-    x->mutable_data_ptr<float>()[i] = all[i].b;
-  }
+  auto [y, x, out] = operands(all);
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
     call_fast("aten::atan2.out", {EValue(&*y), EValue(&*x), EValue(&*out)});
@@ -190,13 +188,7 @@ void expect_power(float got, const Pair& pair) {
 
 TEST(Powers, AreThoseOfTheCLibrary) {
   const std::vector<Pair> all = powers();
-  const auto count = static_cast<int32_t>(all.size());
-  TestTensor a(ScalarType::kFloat, {count}), b(ScalarType::kFloat, {count}),
-      out(ScalarType::kFloat, {count});
-  for (size_t i = 0; i < all.size(); ++i) {
-    a->mutable_data_ptr<float>()[i] = all[i].a;
-    b->mutable_data_ptr<float>()[i] = all[i].b;
-  }
+  auto [a, b, out] = operands(all);
   const float* powers = out->const_data_ptr<float>();
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
