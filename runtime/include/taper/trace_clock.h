@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -59,14 +60,30 @@ class TraceClock {
 
   static Counter pick() { return is_steady() ? &ticks : &nanoseconds; }
 
+  struct Reading {
+    uint64_t nanoseconds, count;
+  };
+  // Both clocks at one moment: of several readings the quickest, since a thread may have to wait
+  // between the two.
+  Reading read_both() const {
+    Reading best = {};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 8; ++i) {
+      const uint64_t before = nanoseconds(), count = counter_(), after = nanoseconds();
+      if (after - before < least) best = {before, count};
+      least = std::min(least, after - before);
+    }
+    return best;
+  }
+
   double measure() const {
     constexpr uint64_t kNanoseconds = 2'000'000;
-    const uint64_t start = nanoseconds(), first = counter_();
-    uint64_t now = start;
-    while (now - start < kNanoseconds) now = nanoseconds();
-    const uint64_t last = counter_();
-    if (last <= first) return 1e-9;
-    return static_cast<double>(now - start) * 1e-9 / static_cast<double>(last - first);
+    const Reading first = read_both();
+    while (nanoseconds() - first.nanoseconds < kNanoseconds) continue;
+    const Reading last = read_both();
+    if (last.count <= first.count) return 1e-9;
+    return static_cast<double>(last.nanoseconds - first.nanoseconds) * 1e-9 /
+           static_cast<double>(last.count - first.count);
   }
 
   Counter counter_;
