@@ -66,7 +66,8 @@ else()
   set(optimized)
   set(without)
   foreach(stage own planes bytes/byte_planes winograd taps depthwise grouped bfloat fused/fused
-          fused/expanded fused/image_norm fused/plane_layer attention arm/byte_depthwise arm/product)
+          fused/expanded fused/image_norm fused/plane_convolution fused/plane_layer attention
+          arm/byte_depthwise arm/product)
     list(APPEND without ${backend_folder}/runtime/stages/${stage}_stage.cpp)
   endforeach()
   list(APPEND without ${backend_folder}/runtime/stages/fused/epilogue.cpp)

@@ -13,6 +13,7 @@
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/epilogue.h"
 #include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/plane_convolution_stage.h"
 #include "backends/xnnpack/runtime/stages/fused/plane_layer_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 #include "backends/xnnpack/runtime/stages/hand_over.h"
@@ -48,6 +49,14 @@ OwnPart find_planes(OwnPart::Kind kind, const Subgraph& graph, Span<const uint32
   part.fusion = next;
   part.nodes += next.nodes;
   return part;
+}
+
+OwnPart find_plane_convolution(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                               uint64_t& spare_bytes) {
+  const size_t count = PlaneConvolutionStage::count(graph, uses, first);
+  if (count == 0) return {};
+  const uint64_t bytes = PlaneConvolutionStage::extra_bytes(graph, first, count);
+  return take_nodes(OwnPart::Kind::kPlaneConvolution, count, bytes, spare_bytes);
 }
 
 OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
@@ -130,7 +139,11 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   const XnnNode& node = graph.nodes()[first];
   const Span<const XnnValue> values = graph.values();
   using Kind = OwnPart::Kind;
-  OwnPart part = find_planes<PlanesStage>(Kind::kPlanes, graph, uses, first, spare_bytes);
+  OwnPart part;
+  if (!in_half && !in_bfloat) part = find_plane_convolution(graph, uses, first, spare_bytes);
+  if (part.nodes == 0) {
+    part = find_planes<PlanesStage>(Kind::kPlanes, graph, uses, first, spare_bytes);
+  }
   if (part.nodes == 0) {
     part = find_planes<BytePlanesStage>(Kind::kBytePlanes, graph, uses, first, spare_bytes);
   }
@@ -179,7 +192,9 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   const XnnNode& last = graph.nodes()[first + part.nodes - 1];
   const pthreadpool_t pool = pool_for(graph, first, first + part.nodes, shared);
   Status status;
-  if (part.kind == OwnPart::Kind::kPlanes) {
+  if (part.kind == OwnPart::Kind::kPlaneConvolution) {
+    status = build<PlaneConvolutionStage>(stage, graph, first, part.nodes, pool);
+  } else if (part.kind == OwnPart::Kind::kPlanes) {
     const size_t nodes = part.nodes - part.fusion.nodes;
     status = build<PlanesStage>(stage, graph, first, nodes, part.fusion, pool);
   } else if (part.kind == OwnPart::Kind::kBytePlanes) {

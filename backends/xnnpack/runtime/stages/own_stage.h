@@ -18,6 +18,7 @@ namespace taper::xnnpack {
 struct OwnPart {
   enum class Kind : uint8_t {
     kNone,
+    kPlaneConvolution,
     kPlanes,
     kBytePlanes,
     kWinograd,

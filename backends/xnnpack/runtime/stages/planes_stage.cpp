@@ -5,6 +5,7 @@
 #include <pthreadpool.h>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/graph/turn.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
 
 namespace taper::xnnpack {
@@ -39,12 +40,10 @@ bool is_better(const XnnNode& node, Span<const XnnValue> values) {
 
 bool is_from_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
   const XnnNode& node = graph.nodes()[first];
-  if (first + 1 >= graph.nodes().size() || !node.is_needed) return false;
-  if (node.kind != find_kind(wire::NodeContent::Transpose)) return false;
-  const auto& perm = *node.as<wire::Transpose>().perm();
-  return perm.size() == 4 && perm.Get(0) == 0 && perm.Get(1) == 2 && perm.Get(2) == 3 &&
-         graph.nodes()[first + 1].inputs[0] == node.output && uses[node.output] == 1 &&
-         input(node, graph.values()).data == nullptr;
+  const Span<const XnnValue> values = graph.values();
+  if (first + 1 >= graph.nodes().size() || !is_turn(node, false)) return false;
+  return values[node.output].shape.rank == 4 && graph.nodes()[first + 1].inputs[0] == node.output &&
+         uses[node.output] == 1 && input(node, values).data == nullptr;
 }
 
 size_t count_of_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,

@@ -443,6 +443,8 @@ void Stages::tell_memory(MemoryListener& listener, MemoryBlock::Kind kind) const
 // "winograd": what computes a stage of ours.
 const char* Stages::kernel_of(const Part& part) {
   switch (part.own.kind) {
+    case OwnPart::Kind::kPlaneConvolution:
+      return "taper plane convolution";
     case OwnPart::Kind::kPlanes:
       return "taper planes";
     case OwnPart::Kind::kBytePlanes:

@@ -6,6 +6,7 @@
 #include <pthreadpool.h>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/graph/turn.h"
 #include "backends/xnnpack/runtime/stages/fused/fusion.h"
 
 namespace taper::xnnpack {
@@ -18,19 +19,6 @@ constexpr uint32_t kMostChannels = 16;
 // A stage costs about a microsecond; XNNPACK takes less for fewer places.
 constexpr uint64_t kLeastPlaces = 512;
 constexpr size_t kTaskPlaces = 2048;  // So many places of all planes stay in the cache.
-
-// Whether the node moves dimension 1 to the end, or back from there.
-bool is_turn(const XnnNode& node, bool is_back) {
-  if (!node.is_needed || node.content_type != NodeContent::Transpose) return false;
-  const auto& perm = *node.as<wire::Transpose>().perm();
-  const uint32_t rank = perm.size();
-  if (rank < 3 || perm.Get(0) != 0) return false;
-  for (uint32_t d = 1; d < rank; ++d) {
-    const uint32_t there = d + 1 < rank ? d + 1 : 1, back = d > 1 ? d - 1 : rank - 1;
-    if (perm.Get(d) != (is_back ? back : there)) return false;
-  }
-  return true;
-}
 
 bool is_layer(const XnnNode& node, Span<const XnnValue> values) {
   if (node.content_type != NodeContent::FullyConnected || !is_in_floats(node, values)) return false;
