@@ -19,8 +19,14 @@ using optimized::TransposedShape;
 // convolution, for which XNNPACK takes more than ten times as long.
 constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
 constexpr uint64_t kLeastSums = uint64_t{1} << 12;
-// With more output channels than that vectors are full enough.
-constexpr int64_t kMostOuts = 8;
+// With so many output channels XNNPACK's tiles are mostly empty.
+constexpr int64_t kFewOuts = 8;
+// The columns of XNNPACK's tiles.
+#ifdef __x86_64__
+constexpr int64_t kTileColumns = 16;
+#else
+constexpr int64_t kTileColumns = 8;
+#endif
 // With more columns their products leave the cache.
 constexpr int64_t kMostColumns = 4096;
 // A task computes so many rows for each row of products that its neighbour needs, too.
@@ -57,6 +63,11 @@ bool has_form(const XnnNode& node) {
   return t.group_input_channels() == 1 && t.group_output_channels() == 1 && !has_dilation;
 }
 
+// Whether more than a quarter of XNNPACK's tiles is empty.
+bool is_better_for(int64_t outs) {
+  return outs <= kFewOuts || divide_up(outs, kTileColumns) * kTileColumns * 3 > outs * 4;
+}
+
 }  // namespace
 
 bool TransposedStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
@@ -69,7 +80,7 @@ bool TransposedStage::is_better(const XnnNode& node, Span<const XnnValue> values
   }
   const uint64_t products =
       element_count(input(node, values).shape) * static_cast<uint64_t>(s.columns());
-  return s.out_channels <= kMostOuts && s.columns() <= kMostColumns && products >= kLeastProducts;
+  return is_better_for(s.out_channels) && s.columns() <= kMostColumns && products >= kLeastProducts;
 }
 
 uint64_t TransposedStage::extra_bytes(const XnnNode& node, Span<const XnnValue> values) {

@@ -1,5 +1,6 @@
-// A stage for a convolution or a transposed one of few output channels, and for a transposed one of
-// each channel by itself. XNNPACK's products have these few channels as their columns.
+// A stage for a convolution or a transposed one of few output channels, or of so many that tiles of
+// XNNPACK, whose products have these channels as their columns, would be partly empty; and for a
+// transposed one of each channel by itself.
 
 #pragma once
 

@@ -83,6 +83,9 @@ bool is_stage(std::vector<uint8_t> payload) {
 TEST(TransposedStage, IsForFewOutputChannels) {
   if (!has_own_stages()) GTEST_SKIP() << "there are no vectors";
   EXPECT_TRUE(is_stage(Model(16, 3, 1).p.finish()));
+  EXPECT_TRUE(is_stage(Model(16, 9, 1).p.finish())) << "XNNPACK's tiles would be half empty";
+  EXPECT_TRUE(is_stage(Model(16, 17, 1).p.finish())) << "almost half empty";
+  EXPECT_FALSE(is_stage(Model(16, 24, 1).p.finish()));
   EXPECT_FALSE(is_stage(Model(16, 16, 1).p.finish()));
   EXPECT_TRUE(is_stage(Model(24, 24, 24).p.finish()));
   EXPECT_FALSE(is_stage(Model(24, 48, 24).p.finish()));
@@ -145,7 +148,8 @@ TEST(TransposedStage, ComputesConvolutionsOfStepOne) {
 }
 
 TEST(TransposedStage, ComputesImagesOfAnySize) {
-  for (const auto& [ins, outs, groups] : {std::array{16u, 3u, 1u}, {5u, 1u, 1u}, {24u, 24u, 24u}}) {
+  for (const auto& [ins, outs, groups] :
+       {std::array{16u, 3u, 1u}, {5u, 1u, 1u}, {12u, 17u, 1u}, {24u, 24u, 24u}}) {
     for (const uint32_t threads : {1u, 3u}) {
       SCOPED_TRACE(testing::Message() << ins << " -> " << outs << " on " << threads);
       Model model(ins, outs, groups);
