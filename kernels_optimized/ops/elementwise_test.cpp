@@ -229,6 +229,28 @@ void check_broadcast(const BinaryCase& c, const std::vector<int32_t>& a_sizes,
   }
 }
 
+TEST(Elementwise, GluIsOneHalfTimesAShareOfIt) {
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const int32_t inner : {1, 5, 64}) {
+      constexpr int32_t kOuter = 3, kHalf = 7;
+      TestTensor in = probes(kOuter * 2 * kHalf * inner);
+      const std::vector<float> x = in.values<float>();
+      TestTensor self(ScalarType::kFloat, {kOuter, 2 * kHalf, inner});
+      TestTensor out(ScalarType::kFloat, {kOuter, kHalf, inner});
+      std::copy(x.begin(), x.end(), self->mutable_data_ptr<float>());
+      call_fast("aten::glu.out", {EValue(&*self), EValue(int64_t{-2}), EValue(&*out)});
+      const std::vector<float> got = out.values<float>();
+      const auto half = static_cast<size_t>(kHalf * inner);
+      for (size_t i = 0; i < got.size() && !HasFailure(); ++i) {
+        const size_t at = i / half * 2 * half + i % half;
+        const double a = x[at], b = x[at + half];
+        expect_close(got[i], a / (1 + std::exp(-b)), b, "glu");
+      }
+    }
+  }
+}
+
 TEST(Elementwise, BinaryBroadcasts) {
   const BinaryCase cases[] = {
       {"aten::add.out", [](double a, double b) { return a + 2 * b; }, true},

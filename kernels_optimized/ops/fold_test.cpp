@@ -221,6 +221,48 @@ TEST_P(Folds, TheMiddleOfThree) {
   }
 }
 
+TEST_P(Folds, TwoGroupsOfDims) {
+  for (const int32_t inner : {1, 3, 16, 45}) {
+    constexpr int32_t kOuter = 3, kSize = 5, kBetween = 4, kLine = 70;
+    TestTensor x = numbers({kOuter, kSize, kBetween, kLine, inner});
+    x->mutable_data_ptr<float>()[2 * inner] = NAN;
+    EValue first(int64_t{1}), second(int64_t{3});
+    EValue* items[] = {&first, &second};
+    int64_t unboxed[2];
+    BoxedIntList dims = {items, unboxed};
+    const std::vector<int32_t> sizes = {kOuter, kBetween, inner};
+    TestTensor sum(ScalarType::kFloat, sizes), mean(ScalarType::kFloat, sizes);
+    TestTensor most(ScalarType::kFloat, sizes), least(ScalarType::kFloat, sizes);
+    const EValue list(&dims, 2), none, no(false);
+    call("aten::sum.IntList_out", {EValue(&*x), list, no, none, EValue(&*sum)});
+    call("aten::mean.out", {EValue(&*x), list, no, none, EValue(&*mean)});
+    call("aten::amax.out", {EValue(&*x), list, no, EValue(&*most)});
+    call("aten::amin.out", {EValue(&*x), list, no, EValue(&*least)});
+    for (int32_t line = 0; line < kOuter * kBetween * inner; ++line) {
+      const int32_t o = line / (kBetween * inner), b = line / inner % kBetween, i = line % inner;
+      double total = 0, high = -INFINITY, low = INFINITY;
+      for (int32_t k = 0; k < kSize * kLine; ++k) {
+        const int32_t row = (o * kSize + k / kLine) * kBetween + b;
+        const double value = x->const_data_ptr<float>()[(row * kLine + k % kLine) * inner + i];
+        total += value;
+        high = value > high || value != value ? value : high;  // NaN stays.
+        low = value < low || value != value ? value : low;
+      }
+      const auto at = static_cast<size_t>(line);
+      if (total != total) {
+        for (const TestTensor* result : {&sum, &mean, &most, &least}) {
+          EXPECT_TRUE(std::isnan(result->values<float>()[at])) << line;
+        }
+        continue;
+      }
+      EXPECT_NEAR(sum.values<float>()[at], total, 1e-4) << line;
+      EXPECT_NEAR(mean.values<float>()[at], total / (kSize * kLine), 1e-6) << line;
+      EXPECT_EQ(most.values<float>()[at], high) << line;
+      EXPECT_EQ(least.values<float>()[at], low) << line;
+    }
+  }
+}
+
 TEST_P(Folds, TopkKeepsTheOrderOfEqualElements) {
   for (const int64_t k : {1, 5, 33, 64}) {
     for (const bool largest : {false, true}) {

@@ -11,6 +11,7 @@
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
+#include "kernels_optimized/engine/repeated.h"
 #include "kernels_portable/engine/arith.h"
 #include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/elementwise.h"
@@ -260,32 +261,6 @@ constexpr ScalarType result_of(Pairwise op, ScalarType type) {
   return op >= Pairwise::kLess ? ScalarType::kBool : type;
 }
 
-// One operand of a run: its first element, and whether it moves on.
-struct Line {
-  const char* data;
-  int64_t step;  // 0 or 1.
-};
-
-// A number, repeated.
-struct Block {
-  static constexpr int64_t kCount = 1024;
-  alignas(64) char bytes[kCount * 8];
-
-  template <typename T>
-  void fill(const char* number, int64_t count) {
-    T value;
-    std::memcpy(&value, number, sizeof(T));
-    std::fill_n(reinterpret_cast<T*>(bytes), count, value);
-  }
-  const char* fill(const char* number, int64_t element, int64_t count) {
-    if (element == 1) fill<uint8_t>(number, count);
-    if (element == 2) fill<uint16_t>(number, count);
-    if (element == 4) fill<uint32_t>(number, count);
-    if (element == 8) fill<uint64_t>(number, count);
-    return bytes;
-  }
-};
-
 // Runs over `count` elements of two operands, not both numbers.
 struct Runner {
   Loop loop;
@@ -297,10 +272,10 @@ struct Runner {
 
   __attribute__((noinline)) void operator()(Line a, Line b, char* out, int64_t count) const {
     if (a.step != 0 && b.step != 0) return loop({a.data, b.data, out, count, low, high, negated});
-    Block block;
-    const int64_t some = std::min(count, Block::kCount);
+    Repeated repeated;
+    const int64_t some = std::min(count, Repeated::kCount);
     Line& number = a.step == 0 ? a : b;
-    number.data = block.fill(number.data, element, some);
+    number.data = repeated.fill(number.data, element, some);
     for (int64_t i = 0; i < count; i += some) {
       loop({a.data, b.data, out, std::min(some, count - i), low, high, negated});
       a.data += a.step * some * element, b.data += b.step * some * element;
@@ -392,10 +367,23 @@ bool pairwise(const KernelContext& context, Pairwise op, const Tensor& a, const 
 
 namespace {
 
+// Whether bools equal 0 or 1, or do not, is whether the bytes do, of which any but 0 is true.
+bool compares_bools(Scalar number, Pairwise* op) {
+  const bool is_equality = *op == Pairwise::kEqual || *op == Pairwise::kUnequal;
+  if (!is_equality || number.is_double() || number.to_int() < 0 || number.to_int() > 1)
+    return false;
+  if (number.to_int() == 1) *op = *op == Pairwise::kEqual ? Pairwise::kUnequal : Pairwise::kEqual;
+  return true;
+}
+
 // A tensor and a number; which of them is the first operand, `swapped` says.
 bool with_number(const KernelContext& context, Pairwise op, const Tensor& a, Scalar b, bool swapped,
                  Tensor& out) {
-  const ScalarType type = a.scalar_type();
+  ScalarType type = a.scalar_type();
+  if (type == ScalarType::kBool && compares_bools(b, &op)) {
+    type = ScalarType::kByte;
+    b = Scalar(int64_t{0});
+  }
   const Runner run = runner_of(op, type);
   uint64_t number = 0;
   if (run.loop == nullptr || out.scalar_type() != result_of(op, type) ||
@@ -466,14 +454,18 @@ bool fast_swapped_number(KernelContext& context, const Tensor& self, Scalar othe
 bool fast_abs(KernelContext& context, const Tensor& self, Tensor& out) {
   return pairwise(context, Pairwise::kAbs, self, self, out);
 }
+// NaN alone is not equal to itself.
+bool fast_isnan(KernelContext& context, const Tensor& self, Tensor& out) {
+  return is_floating(self.scalar_type()) && pairwise(context, Pairwise::kUnequal, self, self, out);
+}
 bool fast_neg(KernelContext& context, const Tensor& self, Tensor& out) {
   return pairwise(context, Pairwise::kSub, Scalar(int64_t{0}), self, out);
 }
 
 }  // namespace
 
-extern const Kernel kMaximumOut, kMinimumOut, kAbsOut, kNegOut, kBitwiseLeftShiftTensorOut,
-    kBitwiseLeftShiftTensorScalarOut, kBitwiseRightShiftTensorOut,
+extern const Kernel kMaximumOut, kMinimumOut, kAbsOut, kIsnanOut, kNegOut,
+    kBitwiseLeftShiftTensorOut, kBitwiseLeftShiftTensorScalarOut, kBitwiseRightShiftTensorOut,
     kBitwiseRightShiftTensorScalarOut, kBitwiseAndScalarOut, kBitwiseOrScalarOut,
     kBitwiseXorScalarOut, kEqTensorOut, kEqScalarOut, kNeTensorOut, kNeScalarOut, kLtTensorOut,
     kLtScalarOut, kLeTensorOut, kLeScalarOut, kGtTensorOut, kGtScalarOut, kGeTensorOut,
@@ -483,6 +475,7 @@ const Kernel kMaximumOut =
 const Kernel kMinimumOut =
     overlay<fast_pair<Pairwise::kMinimum>, portable::kMinimumOut>("aten::minimum.out");
 const Kernel kAbsOut = overlay<fast_abs, portable::kAbsOut, Takes::kComplexToo>("aten::abs.out");
+const Kernel kIsnanOut = overlay<fast_isnan, portable::kIsnanOut>("aten::isnan.out");
 const Kernel kNegOut = overlay<fast_neg, portable::kNegOut>("aten::neg.out");
 const Kernel kBitwiseLeftShiftTensorOut =
     overlay<fast_pair<Pairwise::kLeftShift>, portable::kBitwiseLeftShiftTensorOut>(

@@ -186,6 +186,31 @@ TEST(Integers, OfOneTensor) {
   }
 }
 
+// Any byte but 0 is true.
+TEST(Integers, ComparisonsOfBoolsWithNumbers) {
+  for (const int32_t count : {1, 31, 64, 1023, 3333}) {
+    TestTensor a(ScalarType::kBool, {count});
+    for (int32_t i = 0; i < count; ++i) {
+      a->mutable_data_ptr<uint8_t>()[i] = static_cast<uint8_t>(i % 5 < 2 ? 0 : i % 5 - 1);
+    }
+    for (const char* name : {"aten::eq.Scalar_out", "aten::ne.Scalar_out", "aten::lt.Scalar_out"}) {
+      for (const int64_t number : {0, 1, 2, -1}) {
+        expect_portable(name, {EValue(&*a), EValue(number)}, ScalarType::kBool, {count});
+      }
+      expect_portable(name, {EValue(&*a), EValue(0.5)}, ScalarType::kBool, {count});
+    }
+  }
+}
+
+TEST(Integers, NanIsFound) {
+  std::mt19937 random(11);
+  for (const ScalarType type : {ScalarType::kFloat, ScalarType::kDouble, ScalarType::kInt}) {
+    TestTensor a(type, {7, 301});
+    fill(a, false, random);
+    expect_portable("aten::isnan.out", {EValue(&*a)}, ScalarType::kBool, {7, 301});
+  }
+}
+
 TEST(Integers, WorkInPlace) {
   for (const Level level : kLevels) {
     const LevelLimit limit(level);

@@ -1,7 +1,7 @@
 // sum, mean, prod, amax and amin of contiguous floats over adjacent dimensions, taken as the middle
-// one of [outer, size, inner]. Lines along memory are reduced with four accumulators, lines across
-// memory a vector of neighbours at a time. Long sums are made of short sums, so that rounding
-// errors grow slowly.
+// one of [outer, size, inner], or over two groups of them, one after the other. Lines along memory
+// are reduced with four accumulators, lines across memory a vector of neighbours at a time. Long
+// sums are made of short sums, so that rounding errors grow slowly.
 
 #include <algorithm>
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
+#include "kernels_optimized/engine/scratch.h"
 #include "kernels_portable/engine/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -77,17 +78,14 @@ float fold_block(const float* x, int64_t count) {
   }
   all[0] = fold<kFold>(fold<kFold>(all[0], all[1]), fold<kFold>(all[2], all[3]));
   if constexpr (kFold == Fold::kSum) return sum_of(all[0]);
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(all[0], kTag, lanes);
   if constexpr (kFold == Fold::kProduct) {
+    HWY_ALIGN float lanes[kLanes];
+    hn::Store(all[0], kTag, lanes);
     return std::accumulate(lanes, lanes + kLanes, 1.0f, std::multiplies<float>());
   }
-  float best = lanes[0];
-  for (const float lane : lanes) {
-    const bool better = kFold == Fold::kMax ? lane > best : lane < best;
-    if (best == best && (better || lane != lane)) best = lane;
-  }
-  return best;
+  if (!hn::AllFalse(kTag, hn::IsNaN(all[0]))) return std::numeric_limits<float>::quiet_NaN();
+  return hn::GetLane(kFold == Fold::kMax ? hn::MaxOfLanes(kTag, all[0])
+                                         : hn::MinOfLanes(kTag, all[0]));
 }
 
 template <Fold kFold>
@@ -163,35 +161,65 @@ namespace {
 
 using Form = void (*)(Fold, const float*, const portable::AroundDim&, double, float*);
 
-// Describes self as [outer, size, inner] with the dims in `mask` as the middle one; false if they
-// are not adjacent.
-bool describe(const Tensor& self, portable::DimMask mask, portable::AroundDim* around) {
+// Self as [outer, size, between, inner_size, inner], of which the sizes are reduced; 1 if there are
+// none.
+struct Groups {
+  int64_t outer = 1, size = 1, between = 1, inner_size = 1, inner = 1;
+};
+
+// False if the dims in `mask` are more than two groups of adjacent ones.
+bool describe(const Tensor& self, portable::DimMask mask, Groups* groups) {
+  int64_t* const all[] = {&groups->outer, &groups->size, &groups->between, &groups->inner_size,
+                          &groups->inner};
   int64_t d = 0;
-  for (; d < self.dim() && (mask >> d & 1) == 0; ++d) around->outer *= self.size(d);
-  for (; d < self.dim() && (mask >> d & 1) != 0; ++d) around->size *= self.size(d);
-  for (; d < self.dim() && (mask >> d & 1) == 0; ++d) around->inner *= self.size(d);
+  for (size_t k = 0; k < 5; ++k) {
+    const portable::DimMask wanted = k % 2;
+    for (; d < self.dim() && (mask >> d & 1) == wanted; ++d) *all[k] *= self.size(d);
+  }
   return d == self.dim();
 }
 
-bool reduce(const KernelContext& context, Fold fold, const Tensor& self,
-            std::optional<IntList> dims, bool keepdim, bool mean, Tensor& out) {
+// How to reduce the middle one of [outer, size, inner].
+struct Reduction {
+  const KernelContext& context;
+  Form form;
+  Fold fold;
+
+  void operator()(const float* x, const portable::AroundDim& around, double divisor,
+                  float* to) const {
+    const int64_t block = around.size * around.inner;
+    for_parts(context.pool(), around.outer, block, 1, [&](int64_t begin, int64_t end) {
+      form(fold, x + begin * block, {end - begin, around.size, around.inner}, divisor,
+           to + begin * around.inner);
+    });
+  }
+};
+
+bool reduce(KernelContext& context, Fold fold, const Tensor& self, std::optional<IntList> dims,
+            bool keepdim, bool mean, Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, fold_form);
   portable::DimMask mask = 0;
-  portable::AroundDim around;
+  Groups groups;
   if (form == nullptr || !are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
       self.numel() == 0 || !portable::make_dim_mask(dims, self.dim(), &mask).ok() ||
-      !describe(self, mask, &around) ||
+      !describe(self, mask, &groups) ||
       !out.resize(portable::reduced_sizes(self, mask, keepdim)).ok()) {
     return false;
   }
-  const double divisor = mean ? static_cast<double>(around.size) : 1;
+  const Reduction reduction = {context, form, fold};
+  const double divisor = mean ? static_cast<double>(groups.size * groups.inner_size) : 1;
   const float* x = self.const_data_ptr<float>();
   float* to = out.mutable_data_ptr<float>();
-  const int64_t block = around.size * around.inner;
-  for_parts(context.pool(), around.outer, block, 1, [&](int64_t begin, int64_t end) {
-    form(fold, x + begin * block, {end - begin, around.size, around.inner}, divisor,
-         to + begin * around.inner);
-  });
+  const int64_t inner = groups.between * groups.inner_size * groups.inner;
+  if (groups.inner_size == 1) {
+    reduction(x, {groups.outer, groups.size, inner}, divisor, to);
+    return true;
+  }
+  const int64_t lines = groups.outer * groups.size * groups.between;
+  const Span<float> some = scratch_floats(context, lines * groups.inner);
+  if (some.empty()) return false;
+  reduction(x, {lines, groups.inner_size, groups.inner}, 1, some.data());
+  reduction(some.data(), {groups.outer, groups.size, groups.between * groups.inner}, divisor, to);
   return true;
 }
 
