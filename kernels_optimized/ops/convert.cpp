@@ -1,10 +1,11 @@
-// Dtype conversions: to float32 from 16-bit floats, bytes with and without a sign, bools and int32;
-// from float32 to 16-bit floats; from int64 and int32 to bool. One pass over the memory, which is
+// Dtype conversions: between float32 and all other real dtypes but uint16 and wider ones, and among
+// int32, int64, bytes and bools, as far as models use them. One pass over the memory, which is
 // dense whatever the dim order.
 
 #include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -103,12 +104,115 @@ void run(const void* source, void* target, int64_t begin, int64_t end) {
   std::memcpy(to + i, out, left * sizeof(Out));
 }
 
-// Whether integers are not zero; the compiler vectorises it.
-template <typename T>
+// What the compiler vectorises: conversions for which every number has a result.
+template <typename From, typename To>
+void run_plain(const void* source, void* target, int64_t begin, int64_t end) {
+  const From* HWY_RESTRICT from = static_cast<const From*>(source);
+  To* HWY_RESTRICT to = static_cast<To*>(target);
+  for (int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
+}
+
+// Whether numbers are not zero, as bytes or as wider numbers.
+template <typename From, typename To>
 void run_truth(const void* source, void* target, int64_t begin, int64_t end) {
-  const T* HWY_RESTRICT from = static_cast<const T*>(source);
-  uint8_t* HWY_RESTRICT to = static_cast<uint8_t*>(target);
+  const From* HWY_RESTRICT from = static_cast<const From*>(source);
+  To* HWY_RESTRICT to = static_cast<To*>(target);
   for (int64_t i = begin; i < end; ++i) to[i] = from[i] != 0 ? 1 : 0;
+}
+
+// Floats to whole numbers, by way of int32 where all of a block fit that; they are rounded towards
+// zero, and wrap to the width of To.
+template <typename To>
+void run_whole(const void* source, void* target, int64_t begin, int64_t end) {
+  constexpr int64_t kBlock = 4 * kLanes;
+  const float* HWY_RESTRICT from = static_cast<const float*>(source);
+  To* HWY_RESTRICT to = static_cast<To*>(target);
+  const Vec least = hn::Set(kTag, -2147483648.f), bound = hn::Set(kTag, 2147483648.f);
+  int64_t i = begin;
+  for (; i + kBlock <= end; i += kBlock) {
+    HWY_ALIGN int32_t whole[kBlock];
+    bool fits = true;
+    TAPER_UNROLL
+    for (int64_t k = 0; k < kBlock; k += kLanes) {
+      const Vec x = hn::LoadU(kTag, from + i + k);
+      fits = fits && hn::AllTrue(kTag, hn::And(hn::Ge(x, least), hn::Lt(x, bound)));
+      hn::Store(hn::ConvertTo(kInts, x), kInts, whole + k);
+    }
+    if (fits) {
+      for (int64_t k = 0; k < kBlock; ++k) to[i + k] = static_cast<To>(whole[k]);
+    } else {
+      for (int64_t k = i; k < i + kBlock; ++k) to[k] = portable::convert<To>(from[k]);
+    }
+  }
+  for (; i < end; ++i) to[i] = portable::convert<To>(from[i]);
+}
+
+using Run = void (*)(const void*, void*, int64_t, int64_t);
+
+// From floats. Null if the dtype is not supported.
+Run find_from_float(ScalarType to) {
+  switch (to) {
+    case ScalarType::kHalf:
+      return run<Float, Half>;
+    case ScalarType::kBFloat16:
+      return run<Float, BFloat16>;
+    case ScalarType::kDouble:
+      return run_plain<float, double>;
+    case ScalarType::kByte:
+      return run_whole<uint8_t>;
+    case ScalarType::kChar:
+      return run_whole<int8_t>;
+    case ScalarType::kInt:
+      return run_whole<int32_t>;
+    case ScalarType::kLong:
+      return run_whole<int64_t>;
+    case ScalarType::kBool:
+      return run_truth<float, uint8_t>;
+    default:
+      return nullptr;
+  }
+}
+
+Run find_to_float(ScalarType from) {
+  switch (from) {
+    case ScalarType::kHalf:
+      return run<Half, Float>;
+    case ScalarType::kBFloat16:
+      return run<BFloat16, Float>;
+    case ScalarType::kDouble:
+      return run_plain<double, float>;
+    case ScalarType::kByte:
+      return run<Byte, Float>;
+    case ScalarType::kChar:
+      return run<SignedByte, Float>;
+    case ScalarType::kBool:
+      return run<Bool, Float>;
+    case ScalarType::kInt:
+      return run<Int, Float>;
+    case ScalarType::kLong:
+      return run_plain<int64_t, float>;
+    default:
+      return nullptr;
+  }
+}
+
+// Among whole numbers and bools.
+Run find_whole(ScalarType from, ScalarType to) {
+  const bool is_wide = to == ScalarType::kLong;
+  switch (from) {
+    case ScalarType::kLong:
+      if (to == ScalarType::kInt) return run_plain<int64_t, int32_t>;
+      return to == ScalarType::kBool ? run_truth<int64_t, uint8_t> : nullptr;
+    case ScalarType::kInt:
+      if (is_wide) return run_plain<int32_t, int64_t>;
+      return to == ScalarType::kBool ? run_truth<int32_t, uint8_t> : nullptr;
+    case ScalarType::kByte:
+      return is_wide ? run_plain<uint8_t, int64_t> : nullptr;
+    case ScalarType::kBool:
+      return is_wide ? run_truth<uint8_t, int64_t> : nullptr;
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
@@ -117,32 +221,12 @@ void run_truth(const void* source, void* target, int64_t begin, int64_t end) {
 bool convert_form(ScalarType from, ScalarType to, const void* source, void* target, int64_t begin,
                   int64_t end) {
   if (!kConvertsHalves && (from == ScalarType::kHalf || to == ScalarType::kHalf)) return false;
-  if (from == ScalarType::kFloat) {
-    if (to == ScalarType::kHalf) return run<Float, Half>(source, target, begin, end), true;
-    if (to == ScalarType::kBFloat16) return run<Float, BFloat16>(source, target, begin, end), true;
-    return false;
-  }
-  if (to == ScalarType::kBool) {
-    if (from == ScalarType::kLong) return run_truth<int64_t>(source, target, begin, end), true;
-    if (from == ScalarType::kInt) return run_truth<int32_t>(source, target, begin, end), true;
-  }
-  if (to != ScalarType::kFloat) return false;
-  switch (from) {
-    case ScalarType::kHalf:
-      return run<Half, Float>(source, target, begin, end), true;
-    case ScalarType::kBFloat16:
-      return run<BFloat16, Float>(source, target, begin, end), true;
-    case ScalarType::kByte:
-      return run<Byte, Float>(source, target, begin, end), true;
-    case ScalarType::kChar:
-      return run<SignedByte, Float>(source, target, begin, end), true;
-    case ScalarType::kBool:
-      return run<Bool, Float>(source, target, begin, end), true;
-    case ScalarType::kInt:
-      return run<Int, Float>(source, target, begin, end), true;
-    default:
-      return false;
-  }
+  const Run run = from == ScalarType::kFloat ? find_from_float(to)
+                  : to == ScalarType::kFloat ? find_to_float(from)
+                                             : find_whole(from, to);
+  if (run == nullptr) return false;
+  run(source, target, begin, end);
+  return true;
 }
 
 }  // namespace HWY_NAMESPACE

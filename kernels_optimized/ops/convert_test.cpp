@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels_optimized/kernel_table.h"
+#include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/half.h"
 #include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
@@ -100,6 +101,45 @@ TEST_P(Convert, BytesBoolsAndIntegersToFloat) {
   for (int32_t i = 0; i < 259; ++i) EXPECT_EQ(got[i], i % 3 == 0 ? 1.0f : 0.0f);
   copy(ints, to);
   for (int32_t i = 0; i < 259; ++i) EXPECT_EQ(got[i], static_cast<float>((i - 130) * 16500007));
+}
+
+// Pairs of dtypes of every size, with numbers beyond the narrower one, NaN and infinities.
+TEST_P(Convert, WholeNumbersAndDoubles) {
+  constexpr int32_t kCount = 2000;
+  const double numbers[] = {0,    -0.0, 0.99, -1.5,  127.7, -129,     256.25,   40000,
+                            -7e4, 3e9,  -3e9, 5e18,  1e30,  -1e30,    INFINITY, -INFINITY,
+                            NAN,  1,    2,    -1e-9, 255,   16777217, 0.1,      -2147483648.0};
+  constexpr ScalarType kTypes[] = {ScalarType::kByte, ScalarType::kChar,  ScalarType::kInt,
+                                   ScalarType::kLong, ScalarType::kFloat, ScalarType::kDouble,
+                                   ScalarType::kBool};
+  for (const ScalarType type : kTypes) {
+    TestTensor from(type, {kCount});
+    for (int32_t i = 0; i < kCount; ++i) {
+      const bool is_special = i % 97 < 24 && i / 97 % 3 != 0;  // Some blocks have none.
+      auto* at = const_cast<void*>(portable::element(from->const_data(), i, type));
+      portable::store_one<double>(is_special ? numbers[i % 97] : i % 101 - 50.5, at, type);
+    }
+    for (const ScalarType result : kTypes) {
+      TestTensor to(result, {kCount});
+      copy(from, to);
+      for (int32_t i = 0; i < kCount && !HasFailure(); ++i) {
+        const void* in = portable::element(from->const_data(), i, type);
+        uint64_t want = 0, got = 0;
+        if (is_floating(type)) {
+          portable::store_one<double>(portable::load_one<double>(in, type), &want, result);
+        } else {
+          portable::store_one<int64_t>(portable::load_one<int64_t>(in, type), &want, result);
+        }
+        std::memcpy(&got, portable::element(to->const_data(), i, result), element_size(result));
+        const bool are_nan = is_floating(result) &&
+                             std::isnan(portable::load_one<double>(&got, result)) &&
+                             std::isnan(portable::load_one<double>(&want, result));
+        EXPECT_TRUE(got == want || are_nan)
+            << "element " << i << " of dtype " << static_cast<int>(type) << " as "
+            << static_cast<int>(result);
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Convert, testing::ValuesIn(kLevels));

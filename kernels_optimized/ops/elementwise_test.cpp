@@ -95,6 +95,9 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
       {"aten::asinh.out", [](double x) { return std::asinh(x); }},
       {"aten::acosh.out", [](double x) { return std::acosh(x); }},
       {"aten::rsqrt.out", [](double x) { return 1 / std::sqrt(x); }},
+      {"aten::abs.out", [](double x) { return std::fabs(x); }},
+      {"aten::neg.out", [](double x) { return -x; }},
+      {"aten::reciprocal.out", [](double x) { return 1 / x; }},
   };
   for (const Level level : kLevels) {
     const LevelLimit limit(level);

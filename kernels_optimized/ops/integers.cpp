@@ -451,21 +451,15 @@ template <Pairwise kOp>
 bool fast_swapped_number(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {
   return pairwise(context, kOp, other, self, out);
 }
-bool fast_abs(KernelContext& context, const Tensor& self, Tensor& out) {
-  return pairwise(context, Pairwise::kAbs, self, self, out);
-}
 // NaN alone is not equal to itself.
 bool fast_isnan(KernelContext& context, const Tensor& self, Tensor& out) {
   return is_floating(self.scalar_type()) && pairwise(context, Pairwise::kUnequal, self, self, out);
 }
-bool fast_neg(KernelContext& context, const Tensor& self, Tensor& out) {
-  return pairwise(context, Pairwise::kSub, Scalar(int64_t{0}), self, out);
-}
 
 }  // namespace
 
-extern const Kernel kMaximumOut, kMinimumOut, kAbsOut, kIsnanOut, kNegOut,
-    kBitwiseLeftShiftTensorOut, kBitwiseLeftShiftTensorScalarOut, kBitwiseRightShiftTensorOut,
+extern const Kernel kMaximumOut, kMinimumOut, kIsnanOut, kBitwiseLeftShiftTensorOut,
+    kBitwiseLeftShiftTensorScalarOut, kBitwiseRightShiftTensorOut,
     kBitwiseRightShiftTensorScalarOut, kBitwiseAndScalarOut, kBitwiseOrScalarOut,
     kBitwiseXorScalarOut, kEqTensorOut, kEqScalarOut, kNeTensorOut, kNeScalarOut, kLtTensorOut,
     kLtScalarOut, kLeTensorOut, kLeScalarOut, kGtTensorOut, kGtScalarOut, kGeTensorOut,
@@ -474,9 +468,7 @@ const Kernel kMaximumOut =
     overlay<fast_pair<Pairwise::kMaximum>, portable::kMaximumOut>("aten::maximum.out");
 const Kernel kMinimumOut =
     overlay<fast_pair<Pairwise::kMinimum>, portable::kMinimumOut>("aten::minimum.out");
-const Kernel kAbsOut = overlay<fast_abs, portable::kAbsOut, Takes::kComplexToo>("aten::abs.out");
 const Kernel kIsnanOut = overlay<fast_isnan, portable::kIsnanOut>("aten::isnan.out");
-const Kernel kNegOut = overlay<fast_neg, portable::kNegOut>("aten::neg.out");
 const Kernel kBitwiseLeftShiftTensorOut =
     overlay<fast_pair<Pairwise::kLeftShift>, portable::kBitwiseLeftShiftTensorOut>(
         "aten::bitwise_left_shift.Tensor_out");

@@ -62,7 +62,10 @@ enum class Unary {
   kCeil,
   kRound,
   kTrunc,
-  kSign
+  kSign,
+  kAbs,
+  kNeg,
+  kReciprocal
 };
 
 // The parameters of an operator, none of which is NaN. clamp: `low` and `high` are the bounds.
@@ -134,6 +137,9 @@ HWY_INLINE Vec apply(Vec x, Vec low, Vec high, Vec inner) {
     return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one),
                    hn::IfThenElseZero(hn::Lt(x, zero), one));
   }
+  if constexpr (kOp == Unary::kAbs) return hn::Abs(x);
+  if constexpr (kOp == Unary::kNeg) return hn::Neg(x);
+  if constexpr (kOp == Unary::kReciprocal) return hn::Div(constant(1), x);
 }
 
 template <Unary kOp>
@@ -222,6 +228,12 @@ void unary_form(Unary op, const Parameters& p, const float* in, float* out, int6
       return run<Unary::kTrunc>(p, in, out, count);
     case Unary::kSign:
       return run<Unary::kSign>(p, in, out, count);
+    case Unary::kAbs:
+      return run<Unary::kAbs>(p, in, out, count);
+    case Unary::kNeg:
+      return run<Unary::kNeg>(p, in, out, count);
+    case Unary::kReciprocal:
+      return run<Unary::kReciprocal>(p, in, out, count);
   }
 }
 
@@ -328,6 +340,17 @@ bool fast_clamp_any(KernelContext& context, const Tensor& self, std::optional<Sc
                                          : clamp_integers(context, self, min, max, out);
 }
 
+// These take whole numbers, too.
+bool fast_abs(KernelContext& context, const Tensor& self, Tensor& out) {
+  return is_floating(self.scalar_type()) ? unary(context, Unary::kAbs, self, out)
+                                         : pairwise(context, Pairwise::kAbs, self, self, out);
+}
+bool fast_neg(KernelContext& context, const Tensor& self, Tensor& out) {
+  return is_floating(self.scalar_type())
+             ? unary(context, Unary::kNeg, self, out)
+             : pairwise(context, Pairwise::kSub, Scalar(int64_t{0}), self, out);
+}
+
 bool fast_leaky_relu(KernelContext& context, const Tensor& self, Scalar slope, Tensor& out) {
   return unary(context, Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
 }
@@ -364,6 +387,12 @@ const Kernel kCoshOut = overlay<fast_unary<Unary::kCosh>, portable::kCoshOut>("a
 const Kernel kAtanhOut = overlay<fast_unary<Unary::kAtanh>, portable::kAtanhOut>("aten::atanh.out");
 const Kernel kAsinhOut = overlay<fast_unary<Unary::kAsinh>, portable::kAsinhOut>("aten::asinh.out");
 const Kernel kAcoshOut = overlay<fast_unary<Unary::kAcosh>, portable::kAcoshOut>("aten::acosh.out");
+
+extern const Kernel kAbsOut, kNegOut, kReciprocalOut;
+const Kernel kAbsOut = overlay<fast_abs, portable::kAbsOut, Takes::kComplexToo>("aten::abs.out");
+const Kernel kNegOut = overlay<fast_neg, portable::kNegOut>("aten::neg.out");
+const Kernel kReciprocalOut =
+    overlay<fast_unary<Unary::kReciprocal>, portable::kReciprocalOut>("aten::reciprocal.out");
 
 extern const Kernel kTanOut, kFloorOut, kCeilOut, kRoundOut, kTruncOut, kSignOut;
 const Kernel kTanOut = overlay<fast_unary<Unary::kTan>, portable::kTanOut>("aten::tan.out");
