@@ -77,6 +77,21 @@ xnn_status define_unary(xnn_subgraph_t graph, const XnnNode& node, Span<const Xn
   return xnn_define_unary(graph, kOperator, nullptr, in_id(node, values), out_id(node, values), 0);
 }
 
+// XNNPACK subtracts from 0, which makes 0 of 0 and not -0.
+xnn_status define_negate(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
+  if (input(node, values).type != DataType::FP32) {
+    return define_unary<xnn_unary_negate>(graph, node, values);
+  }
+  static constexpr float kFactor = -1;
+  constexpr size_t kSize = 1;
+  uint32_t factor = XNN_INVALID_VALUE_ID;
+  const xnn_status status = xnn_define_tensor_value(graph, xnn_datatype_fp32, 1, &kSize, &kFactor,
+                                                    XNN_INVALID_VALUE_ID, 0, &factor);
+  if (status != xnn_status_success) return status;
+  return xnn_define_binary(graph, xnn_binary_multiply, nullptr, in_id(node, values), factor,
+                           out_id(node, values), 0);
+}
+
 xnn_status define_clamp(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
   xnn_unary_params params;
   params.clamp.min = node.min;
@@ -144,7 +159,8 @@ constexpr NodeKindEntry kTable[] = {
     {NodeContent::Gelu, unary<xnn_unary_gelu>("gelu")},
     {NodeContent::Hardswish, unary<xnn_unary_hardswish>("hardswish")},
     {NodeContent::Log, unary<xnn_unary_log>("log")},
-    {NodeContent::Negate, unary<xnn_unary_negate>("negate")},
+    {NodeContent::Negate,
+     {"negate", one_input<wire::Unary>, 1, 0, check_numbers, infer_same, define_negate}},
     {NodeContent::ReciprocalSquareRoot, unary<xnn_unary_reciprocal_square_root>("rsqrt")},
     {NodeContent::Sigmoid, unary<xnn_unary_sigmoid>("sigmoid")},
     {NodeContent::Sin, unary<xnn_unary_sine>("sin")},

@@ -1,7 +1,9 @@
 // Sums of int8 are clamped to the bounds of their node, in a node of XNNPACK's own only where a
-// byte lies outside.
+// byte lies outside; floats that are negated have the other sign, 0 too.
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "backends/xnnpack/runtime/payload/payload_for_test.h"
 
@@ -36,6 +38,23 @@ TEST(ElementKinds, SumsOfBytesStayWithinBounds) {
   EXPECT_EQ(doubled(x, -128, {1.5f, kMost}), (Floats{1.5f, 1.5f, 1.5f, 2, 5, 62}));
   EXPECT_EQ(doubled(x, 0, {0, kMost}), (Floats{0, 0, 0, 2, 5, 62}));
   EXPECT_EQ(doubled(x, 0, {-kMost, kMost}), (Floats{-6, -0.5f, 0, 2, 5, 62}));
+}
+
+TEST(ElementKinds, NegatedFloatsHaveTheOtherSign) {
+  const Floats x = {0, -0.0f, 1.5f, -3, 1e-30f, -INFINITY, 7, 0, -0.0f, 2, 0, 0, 0, 0, 0, 0, 0};
+  PayloadBuilder p;
+  const Sizes sizes = {static_cast<uint32_t>(x.size())};
+  const uint32_t in = p.input(sizes);
+  p.unary(NodeContent::Negate, in, p.output(sizes));
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  const auto count = static_cast<int32_t>(x.size());
+  HeldFloats given({count}, x), got({count}, Floats(x.size()));
+  ASSERT_TRUE(loaded.run({&given.value, &got.value}).ok());
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(got.result()[i], -x[i]);
+    EXPECT_NE(std::signbit(got.result()[i]), std::signbit(x[i])) << x[i];
+  }
 }
 
 }  // namespace
