@@ -2,6 +2,7 @@
 
 #include "kernels_portable/engine/fill.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels_portable/engine/convert.h"
@@ -23,10 +24,21 @@ void fill_view(const View& to, const void* bytes, size_t element) {
   copy_view(to, from, element);
 }
 
+// Tensors are dense: what is there already is copied behind itself, in pieces that stay in the
+// cache.
 void fill_elements(Tensor& out, Scalar value) {
+  constexpr size_t kPiece = 4096;
   unsigned char bytes[8];
   encode_scalar(value, out.scalar_type(), bytes);
-  fill_view(view_of(out), bytes, element_size(out.scalar_type()));
+  auto* to = static_cast<unsigned char*>(out.mutable_data());
+  const size_t element = element_size(out.scalar_type()), all = out.nbytes();
+  if (all == 0) return;
+  std::memcpy(to, bytes, element);
+  for (size_t done = element; done < all;) {
+    const size_t some = std::min({done, all - done, kPiece});
+    std::memcpy(to + done, to, some);
+    done += some;
+  }
 }
 
 }  // namespace taper::portable
