@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels_portable/cores/resample_bytes.h"
+#include "kernels_portable/cores/smooth_filter.h"
 #include "kernels_portable/engine/compute.h"
 #include "kernels_portable/engine/view.h"
 
@@ -12,41 +13,10 @@ namespace {
 
 constexpr int64_t kLanes = 64;
 
-// The filter for one output along one axis.
-template <typename T>
-struct Filter {
-  int64_t first;
-  int64_t count;
-  T center;
-  T inverse;  // The reciprocal of the factor by which the filter is widened.
-  T total;    // The sum of the weights before they are normalised.
-
-  Filter(const Axis& axis, bool align_corners, int64_t y) {
-    const T scale = axis.scale<T>(align_corners);
-    const T support = std::max(scale, T{1});
-    inverse = T{1} / support;
-    center = scale * (static_cast<T>(y) + T(0.5));
-    const T low = std::clamp(center - support + T(0.5), T{0}, static_cast<T>(axis.in - 1));
-    const T high = std::clamp(center + support + T(0.5), T{0}, static_cast<T>(axis.in));
-    first = std::min(static_cast<int64_t>(low), axis.in - 1);
-    count = std::clamp(static_cast<int64_t>(high) - first, int64_t{1}, axis.in - first);
-    total = T{0};
-    for (int64_t i = 0; i < count; ++i) total += raw(i);
-    if (total == T{0}) total = T{1};
-  }
-  T weight(int64_t i) const { return raw(i) / total; }
-
- private:
-  T raw(int64_t i) const {
-    const T distance = (static_cast<T>(first + i) - center + T(0.5)) * inverse;
-    return std::max(T{1} - std::abs(distance), T{0});
-  }
-};
-
 // Computes one output pixel of one channel.
 template <typename T>
-T filtered(const Images& in, LoadFunction<T> load, int64_t n, int64_t c, const Filter<T>& rows,
-           const Filter<T>& columns) {
+T filtered(const Images& in, LoadFunction<T> load, int64_t n, int64_t c,
+           const SmoothFilter<T>& rows, const SmoothFilter<T>& columns) {
   T sum = T{0};
   for (int64_t x = 0; x < columns.count; x += kLanes) {
     const int64_t count = std::min(kLanes, columns.count - x);
@@ -67,9 +37,9 @@ void resample(const Resampling& r, bool align_corners) {
   const LoadFunction<T> load = loader<T>(r.in.type);
   const StoreFunction<T> store = storer<T>(r.out.type);
   for (int64_t y = 0; y < r.rows.out; ++y) {
-    const Filter<T> rows(r.rows, align_corners, y);
+    const SmoothFilter<T> rows(r.rows, align_corners, y);
     for (int64_t x = 0; x < r.columns.out; ++x) {
-      const Filter<T> columns(r.columns, align_corners, x);
+      const SmoothFilter<T> columns(r.columns, align_corners, x);
       for (int64_t n = 0; n < r.out.batch; ++n) {
         for (int64_t c = 0; c < r.out.channels; ++c) {
           const T value = filtered(r.in, load, n, c, rows, columns);
