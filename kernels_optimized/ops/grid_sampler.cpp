@@ -1,7 +1,8 @@
-// grid_sampler_2d of contiguous float images, bilinear or nearest, with zeros or the border outside
-// of them. Where the points of a block of output pixels lie is computed once for all channels.
+// grid_sampler_2d of contiguous float images, bilinear or nearest, with any padding. Where the
+// points of a block of output pixels lie is computed once for all channels.
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
@@ -23,10 +24,14 @@ namespace {
 
 constexpr int64_t kSampled = 256;  // How many output pixels are computed at a time.
 
+// What is outside of an image, as the operator numbers it.
+enum class Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
+
 struct Sampling {
   int64_t channels, height, width;
   int64_t pixels;  // Of an output plane.
-  bool nearest, border, align_corners;
+  bool nearest, align_corners;
+  Padding padding;
 };
 
 }  // namespace
@@ -41,14 +46,41 @@ namespace {
 
 const hn::RebindToSigned<Tag> kInts;
 
+float reflect_one(float x, float low, float high) {
+  const float distance = std::fabs(x - low), rest = std::fmod(distance, high - low);
+  const bool is_odd = std::fmod(std::floor(distance / (high - low)), 2.0F) != 0;
+  return is_odd ? high - rest : low + rest;
+}
+
+// The coordinate is reflected at `low` and `high` until it lies between them, nearly.
+HWY_INLINE Vec reflect(Vec x, float low, float high) {
+  if (high <= low) return hn::Zero(kTag);
+  const Vec span = hn::Set(kTag, high - low), bottom = hn::Set(kTag, low);
+  const Vec distance = hn::Abs(hn::Sub(x, bottom)), flips = hn::Floor(hn::Div(distance, span));
+  if (!hn::AllTrue(kTag, hn::Lt(flips, hn::Set(kTag, 1024)))) {  // Or NaN: digits would be lost.
+    HWY_ALIGN float lanes[kLanes];
+    hn::Store(x, kTag, lanes);
+    for (float& lane : lanes) lane = reflect_one(lane, low, high);
+    return hn::Load(kTag, lanes);
+  }
+  const Vec rest = hn::NegMulAdd(flips, span, distance);
+  const Vec half = hn::Mul(flips, hn::Set(kTag, 0.5F));
+  const auto is_even = hn::Eq(hn::Floor(half), half);
+  return hn::IfThenElse(is_even, hn::Add(bottom, rest), hn::Sub(hn::Set(kTag, high), rest));
+}
+
 // The coordinate of a point in an image that has `size` pixels in this direction.
 HWY_INLINE Vec place(const Sampling& s, Vec g, int64_t size) {
   const Vec zero = hn::Zero(kTag), one = hn::Set(kTag, 1), half = hn::Set(kTag, 0.5F);
   const Vec extent = hn::Set(kTag, static_cast<float>(size)), last = hn::Sub(extent, one);
   const Vec from_edge = hn::Add(g, one);
-  const Vec x = s.align_corners ? hn::Mul(hn::Mul(from_edge, half), last)
-                                : hn::Mul(hn::Sub(hn::Mul(from_edge, extent), one), half);
-  if (!s.border) return x;
+  Vec x = s.align_corners ? hn::Mul(hn::Mul(from_edge, half), last)
+                          : hn::Mul(hn::Sub(hn::Mul(from_edge, extent), one), half);
+  if (s.padding == Padding::kZeros) return x;
+  if (s.padding == Padding::kReflection) {
+    const auto pixels = static_cast<float>(size);
+    x = s.align_corners ? reflect(x, 0, pixels - 1) : reflect(x, -0.5F, pixels - 0.5F);
+  }
   const Vec inside = hn::IfThenElse(hn::Lt(x, last), x, last);
   return hn::IfThenElse(hn::Gt(x, zero), inside, zero);  // NaN becomes 0.
 }
@@ -151,12 +183,17 @@ bool fast_grid_sampler(KernelContext& context, const Tensor& input, const Tensor
   const Form form = TAPER_CHOOSE(Form, sample_form);
   if (form == nullptr || !are_float(input, grid, out) || input.dim() != 4 || grid.dim() != 4 ||
       grid.size(3) != 2 || grid.size(0) != input.size(0) || (interpolation | 1) != 1 ||
-      (padding | 1) != 1 || !input.is_contiguous() || !grid.is_contiguous() ||
+      padding < 0 || padding > 2 || !input.is_contiguous() || !grid.is_contiguous() ||
       !out.is_contiguous()) {
     return false;
   }
-  const Sampling s = {input.size(1),      input.size(2), input.size(3), grid.size(1) * grid.size(2),
-                      interpolation == 1, padding == 1,  align_corners};
+  const Sampling s = {input.size(1),
+                      input.size(2),
+                      input.size(3),
+                      grid.size(1) * grid.size(2),
+                      interpolation == 1,
+                      align_corners,
+                      static_cast<Padding>(padding)};
   // Coordinates are exact as floats, and offsets fit int32.
   constexpr int64_t kMost = int64_t{1} << 24;
   portable::Sizes sizes;

@@ -167,7 +167,7 @@ TEST_P(Pools, MeansOfAGivenNumberOfWindows) {
 }
 
 TEST_P(Pools, SamplesAtThePointsOfAGrid) {
-  const float special[] = {-1, 1, 0, std::nanf(""), 1e30F, -std::numeric_limits<float>::infinity()};
+  const float special[] = {-1, 1, 0, std::nanf(""), -std::numeric_limits<float>::infinity(), 1e30F};
   std::uniform_real_distribution<float> range(-1.5F, 1.5F);
   for (int i = 0; i < 400; ++i) {
     const auto n = static_cast<int32_t>(between(1, 2)), c = static_cast<int32_t>(between(0, 5));
@@ -177,16 +177,18 @@ TEST_P(Pools, SamplesAtThePointsOfAGrid) {
         image({n, c, static_cast<int32_t>(between(1, 9)), static_cast<int32_t>(between(1, 9))},
               false, i % 2 == 0);
     TestTensor grid(ScalarType::kFloat, {n, rows, columns, 2});
+    // Where a point ends that is reflected 1e30 times depends on each rounding before.
+    const int64_t padding = between(0, 2), last = padding == 2 ? 4 : 5;
     for (int64_t k = 0; k < grid->numel(); ++k) {
       grid->mutable_data_ptr<float>()[k] =
-          between(0, 9) == 0 ? special[between(0, 5)] : range(random_);
+          between(0, 9) == 0 ? special[between(0, last)] : range(random_);
     }
     const std::vector<int32_t> to = {n, c, rows, columns};
     TestTensor fast(ScalarType::kFloat, to), plain(ScalarType::kFloat, to);
-    call_both("aten::grid_sampler_2d.out",
-              {EValue(&*x), EValue(&*grid), EValue(between(0, 2)), EValue(between(0, 2)),
-               EValue(i % 3 == 0)},
-              {EValue(&*fast)}, {EValue(&*plain)});
+    call_both(
+        "aten::grid_sampler_2d.out",
+        {EValue(&*x), EValue(&*grid), EValue(between(0, 2)), EValue(padding), EValue(i % 3 == 0)},
+        {EValue(&*fast)}, {EValue(&*plain)});
     expect_near(fast, plain, 1e-5F, i);
   }
 }
