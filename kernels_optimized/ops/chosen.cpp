@@ -1,10 +1,13 @@
-// nonzero.out and masked_select.out of contiguous tensors: eight bytes of zeros are passed over at
-// once, and coordinates are counted up row by row.
+// nonzero.out, masked_select.out and masked_scatter.out of contiguous tensors: eight bytes of zeros
+// are passed over at once, and coordinates are counted up row by row.
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_portable/engine/dims.h"
+#include "kernels_portable/engine/promote.h"
+#include "kernels_portable/engine/strided.h"
 #include "kernels_portable/engine/view.h"
 
 namespace taper::optimized {
@@ -139,9 +142,85 @@ bool fast_masked_select(KernelContext&, const Tensor& self, const Tensor& mask, 
   }
 }
 
+// Loops over `out` and a mask that broadcasts to it, in row-major order. False if the innermost one
+// is not contiguous.
+bool nest_of_mask(const Tensor& out, const Tensor& mask, portable::LoopNest* nest) {
+  *nest = portable::LoopNest::over(out);
+  nest->add_operand(out, mask);
+  nest->simplify();
+  return nest->inner_stride(0) == 1 && (nest->inner_stride(1) == 0 || nest->inner_stride(1) == 1);
+}
+
+int64_t count_chosen(const portable::LoopNest& nest, const uint8_t* mask) {
+  int64_t sum = 0;
+  nest.for_each_run([&](const int64_t* offsets, int64_t count) {
+    const Elements<uint8_t, false> chosen = {mask + offsets[1]};
+    if (nest.inner_stride(1) == 0) {
+      sum += chosen[0] ? count : 0;
+    } else {
+      sum += chosen.count(count);
+    }
+  });
+  return sum;
+}
+
+// Replaces what the mask chooses by elements of `from`, one after another.
+template <typename T>
+void replace_chosen(const portable::LoopNest& nest, const uint8_t* mask, const void* from,
+                    void* to) {
+  const T* next = static_cast<const T*>(from);
+  nest.for_each_run([&](const int64_t* offsets, int64_t count) {
+    const Elements<uint8_t, false> chosen = {mask + offsets[1]};
+    T* const row = static_cast<T*>(to) + offsets[0];
+    if (nest.inner_stride(1) == 0) {
+      if (!chosen[0]) return;
+      std::copy_n(next, count, row);
+      next += count;
+      return;
+    }
+    for (int64_t i = chosen.next(0, count); i < count; i = chosen.next(i + 1, count)) {
+      row[i] = *next++;
+    }
+  });
+}
+
+bool fast_masked_scatter(KernelContext&, const Tensor& self, const Tensor& mask,
+                         const Tensor& source, Tensor& out) {
+  const ScalarType type = out.scalar_type();
+  portable::Sizes sizes;
+  portable::LoopNest nest;
+  if (self.scalar_type() != type || source.scalar_type() != type ||
+      mask.scalar_type() != ScalarType::kBool || !self.is_contiguous() || !out.is_contiguous() ||
+      !source.is_contiguous() ||
+      !portable::broadcast_sizes(self.sizes(), mask.sizes(), &sizes).ok() ||
+      static_cast<int64_t>(sizes.rank) != self.dim() || out.dim() != self.dim() ||
+      !out.resize(sizes).ok() || out.numel() != self.numel() || out.numel() == 0 ||
+      !nest_of_mask(out, mask, &nest)) {
+    return false;
+  }
+  const auto* chosen = static_cast<const uint8_t*>(mask.const_data());
+  if (count_chosen(nest, chosen) > source.numel()) return false;  // An error.
+  void* to = out.mutable_data();
+  if (to != self.const_data()) std::memcpy(to, self.const_data(), out.nbytes());
+  switch (element_size(type)) {
+    case 1:
+      return replace_chosen<uint8_t>(nest, chosen, source.const_data(), to), true;
+    case 2:
+      return replace_chosen<uint16_t>(nest, chosen, source.const_data(), to), true;
+    case 4:
+      return replace_chosen<uint32_t>(nest, chosen, source.const_data(), to), true;
+    case 8:
+      return replace_chosen<uint64_t>(nest, chosen, source.const_data(), to), true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
-extern const Kernel kMaskedSelectOut, kNonzeroOut;
+extern const Kernel kMaskedScatterOut, kMaskedSelectOut, kNonzeroOut;
+const Kernel kMaskedScatterOut =
+    overlay<fast_masked_scatter, portable::kMaskedScatterOut>("aten::masked_scatter.out");
 const Kernel kMaskedSelectOut =
     overlay<fast_masked_select, portable::kMaskedSelectOut>("aten::masked_select.out");
 const Kernel kNonzeroOut = overlay<fast_nonzero, portable::kNonzeroOut>("aten::nonzero.out");

@@ -170,10 +170,36 @@ TEST_F(Scatters, ChosenElements) {
         compare("aten::nonzero.out", {EValue(&*x)}, ScalarType::kLong,
                 {count, static_cast<int32_t>(sizes.size())});
         compare("aten::masked_select.out", {EValue(&*x), EValue(&*mask)}, type, {count});
+        TestTensor source = numbers(type, {count}, 1);
+        compare("aten::masked_scatter.out", {EValue(&*x), EValue(&*mask), EValue(&*source)}, type,
+                sizes);
         if (HasFailure()) FAIL() << static_cast<int>(type) << " " << share << " " << sizes.size();
       }
     }
   }
+}
+
+TEST_F(Scatters, ChosenByMasksThatBroadcast) {
+  const std::vector<int32_t> sizes = {3, 4, 41};
+  for (const std::vector<int32_t>& mask_sizes :
+       {std::vector<int32_t>{41}, {4, 1}, {3, 1, 41}, {3, 4, 1}, {1, 4, 41}, {1}}) {
+    TestTensor x = numbers(ScalarType::kFloat, sizes, 0.5);
+    TestTensor mask = numbers(ScalarType::kBool, mask_sizes, 0.5);
+    TestTensor source = numbers(ScalarType::kFloat, {3 * 4 * 41}, 1);
+    compare("aten::masked_scatter.out", {EValue(&*x), EValue(&*mask), EValue(&*source)},
+            ScalarType::kFloat, sizes);
+  }
+}
+
+TEST_F(Scatters, TooFewElementsForAMaskAreAnError) {
+  TestTensor x = numbers(ScalarType::kFloat, {20}), out(ScalarType::kFloat, {20});
+  TestTensor mask(ScalarType::kBool, {20}), source = numbers(ScalarType::kFloat, {19});
+  std::memset(mask->mutable_data(), 1, 20);
+  EValue slots[] = {EValue(&*x), EValue(&*mask), EValue(&*source), EValue(&*out)};
+  EValue* args[] = {&slots[0], &slots[1], &slots[2], &slots[3]};
+  KernelContext context;
+  const Kernel* scatter = find_kernel(optimized_kernels(), "aten::masked_scatter.out");
+  EXPECT_FALSE(scatter->run(context, args).ok());
 }
 
 }  // namespace
