@@ -2,7 +2,8 @@
 #
 #   taper::warnings      warnings are errors
 #   taper::freestanding  the device half: no exceptions, no RTTI, one section per function; in a
-#                        MinSizeRel build also no unwind tables, which are a tenth of the bytes
+#                        MinSizeRel build and in a wheel for Linux also no unwind tables, which are
+#                        a tenth of the bytes
 #   taper::on_heap       what of the device half uses the heap: as taper::freestanding, but compiled
 #                        with exceptions, so that a failed allocation ends at the boundary of the
 #                        part (taper/out_of_memory.h)
@@ -54,11 +55,15 @@ add_library(taper_warnings INTERFACE)
 add_library(taper::warnings ALIAS taper_warnings)
 target_compile_options(taper_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror)
 
+set(taper_is_wheel OFF)
+if(TAPER_PYTHON AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT TAPER_SANITIZE)
+  set(taper_is_wheel ON)
+endif()
 add_library(taper_freestanding INTERFACE)
 add_library(taper::freestanding ALIAS taper_freestanding)
 target_compile_options(taper_freestanding INTERFACE
   -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections
-  "$<$<CONFIG:MinSizeRel>:-fno-asynchronous-unwind-tables;-fno-unwind-tables>")
+  "$<$<OR:$<CONFIG:MinSizeRel>,$<BOOL:${taper_is_wheel}>>:-fno-asynchronous-unwind-tables;-fno-unwind-tables>")
 
 option(TAPER_EXCEPTIONS "Whether a failed allocation in Module and backends is an error, or ends the process" ON)
 add_library(taper_on_heap INTERFACE)

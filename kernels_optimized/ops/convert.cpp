@@ -5,6 +5,7 @@
 #include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
+#include "kernels_optimized/engine/plain_loops.h"
 #include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/dims.h"
 
@@ -104,20 +105,35 @@ void run(const void* source, void* target, int64_t begin, int64_t end) {
   std::memcpy(to + i, out, left * sizeof(Out));
 }
 
-// What the compiler vectorises: conversions for which every number has a result.
-template <typename From, typename To>
+// Conversions that the compiler vectorises; every number has a result.
+template <typename From, typename To, bool kIsTruth = false>
 void run_plain(const void* source, void* target, int64_t begin, int64_t end) {
   const From* HWY_RESTRICT from = static_cast<const From*>(source);
   To* HWY_RESTRICT to = static_cast<To*>(target);
-  for (int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
+  const auto convert = [=](int64_t i) HWY_ATTR {
+    to[i] = kIsTruth ? static_cast<To>(from[i] != 0) : static_cast<To>(from[i]);
+  };
+  int64_t i = begin;
+  for (; i + kPlainStep <= end; i += kPlainStep) {
+    TAPER_ROLLED_LOOP
+    for (int64_t k = i; k < i + kPlainStep; ++k) convert(k);
+  }
+  for (; i < end; ++i) {
+    TAPER_FEW_ELEMENTS;
+    convert(i);
+  }
 }
 
 // Whether numbers are not zero, as bytes or as wider numbers.
 template <typename From, typename To>
-void run_truth(const void* source, void* target, int64_t begin, int64_t end) {
-  const From* HWY_RESTRICT from = static_cast<const From*>(source);
-  To* HWY_RESTRICT to = static_cast<To*>(target);
-  for (int64_t i = begin; i < end; ++i) to[i] = from[i] != 0 ? 1 : 0;
+constexpr auto run_truth = run_plain<From, To, true>;
+
+template <typename To>
+HWY_NOINLINE void convert_few(const float* from, To* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    TAPER_FEW_ELEMENTS;
+    to[i] = portable::convert<To>(from[i]);
+  }
 }
 
 // Floats to whole numbers, by way of int32 where all of a block fit that; they are rounded towards
@@ -139,12 +155,13 @@ void run_whole(const void* source, void* target, int64_t begin, int64_t end) {
       hn::Store(hn::ConvertTo(kInts, x), kInts, whole + k);
     }
     if (fits) {
+      TAPER_ROLLED_LOOP
       for (int64_t k = 0; k < kBlock; ++k) to[i + k] = static_cast<To>(whole[k]);
     } else {
-      for (int64_t k = i; k < i + kBlock; ++k) to[k] = portable::convert<To>(from[k]);
+      convert_few(from + i, to + i, kBlock);
     }
   }
-  for (; i < end; ++i) to[i] = portable::convert<To>(from[i]);
+  convert_few(from + i, to + i, end - i);
 }
 
 using Run = void (*)(const void*, void*, int64_t, int64_t);

@@ -1,6 +1,4 @@
-// Whole numbers, and comparisons. The loops are plain ones over a fixed number of elements, which
-// the compiler turns into the vectors of each instruction set, and over the elements that are left.
-// A number beside a tensor fills a block of memory, so that each operator has these loops alone.
+// Whole numbers, and comparisons, in plain loops (plain_loops.h).
 
 #include "kernels_optimized/ops/integers.h"
 
@@ -11,7 +9,7 @@
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
-#include "kernels_optimized/engine/repeated.h"
+#include "kernels_optimized/engine/plain_loops.h"
 #include "kernels_portable/engine/arith.h"
 #include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/elementwise.h"
@@ -29,9 +27,6 @@
 namespace taper::optimized {
 namespace {
 
-// So many elements are computed at a time.
-constexpr int64_t kStep = 32;
-
 struct Operands {
   const void* a;
   const void* b;
@@ -41,13 +36,6 @@ struct Operands {
   bool negated;            // kEqual: whether to compute the opposite.
 };
 using Loop = void (*)(const Operands&);
-
-// Leaves a loop over a block as it is after it was vectorised: code is kept small.
-#if defined(__clang__)
-#define TAPER_ROLLED_LOOP _Pragma("clang loop unroll(disable)")
-#else
-#define TAPER_ROLLED_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
-#endif
 
 }  // namespace
 }  // namespace taper::optimized
@@ -139,12 +127,13 @@ void run(const Operands& operands) {
   const int64_t count = operands.count;
   const bool negated = operands.negated;
   int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) {
+  for (; i + kPlainStep <= count; i += kPlainStep) {
     TAPER_ROLLED_LOOP
-    for (int64_t k = i; k < i + kStep; ++k) out[k] = apply<kOp, T>(a[k], b[k], low, high, negated);
+    for (int64_t k = i; k < i + kPlainStep; ++k)
+      out[k] = apply<kOp, T>(a[k], b[k], low, high, negated);
   }
   for (; i < count; ++i) {
-    asm volatile("");  // Keeps the compiler from making vectors of these few, too.
+    TAPER_FEW_ELEMENTS;
     out[i] = apply<kOp, T>(a[i], b[i], low, high, negated);
   }
 }

@@ -1,11 +1,10 @@
-// where.self_out, of any dtype: the bits of one element or the other are copied. The loops are
-// plain ones over a fixed number of elements, as those of integers.cpp.
+// where.self_out, of any dtype: the bits of one element or the other are copied, in plain loops
+// (plain_loops.h).
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
-#include "kernels_optimized/engine/repeated.h"
+#include "kernels_optimized/engine/plain_loops.h"
 #include "kernels_portable/engine/dims.h"
-#include "kernels_portable/engine/elementwise.h"
 #include "kernels_portable/engine/promote.h"
 #include "kernels_portable/engine/strided.h"
 
@@ -38,7 +37,6 @@ namespace {
 
 template <typename Bits>
 void run(const char* condition, const char* a, const char* b, char* out, int64_t count) {
-  constexpr int64_t kStep = 32;
   const auto* x = reinterpret_cast<const Bits*>(a);
   const auto* y = reinterpret_cast<const Bits*>(b);
   auto* to = reinterpret_cast<Bits*>(out);
@@ -47,11 +45,14 @@ void run(const char* condition, const char* a, const char* b, char* out, int64_t
     to[i] = condition[i] != 0 ? yes : no;
   };
   int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) {
-    TAPER_INDEPENDENT_LOOP
-    for (int64_t k = i; k < i + kStep; ++k) choose(k);
+  for (; i + kPlainStep <= count; i += kPlainStep) {
+    TAPER_ROLLED_LOOP
+    for (int64_t k = i; k < i + kPlainStep; ++k) choose(k);
   }
-  for (; i < count; ++i) choose(i);
+  for (; i < count; ++i) {
+    TAPER_FEW_ELEMENTS;
+    choose(i);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
-// Operands of element-wise loops that are a number, for loops that take memory alone.
+// What element-wise kernels share whose loops are plain ones over a fixed number of elements, which
+// the compiler turns into the vectors of each instruction set, and over the elements that are left.
+// They take memory alone, so a number beside a tensor fills a block of memory.
 
 #pragma once
 
@@ -6,7 +8,19 @@
 #include <cstdint>
 #include <cstring>
 
+// Leaves a loop over a block as it is after it was vectorised: code is kept small.
+#if defined(__clang__)
+#define TAPER_ROLLED_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define TAPER_ROLLED_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#endif
+// In a loop over a few elements: keeps the compiler from making vectors of these, too.
+#define TAPER_FEW_ELEMENTS asm volatile("")
+
 namespace taper::optimized {
+
+// So many elements are computed at a time.
+inline constexpr int64_t kPlainStep = 32;
 
 // One operand of a run: its first element, and whether it moves on.
 struct Line {
