@@ -356,27 +356,24 @@ bool pairwise(const KernelContext& context, Pairwise op, const Tensor& a, const 
 
 namespace {
 
-// Whether bools equal 0 or 1, or do not, is whether the bytes do, of which any but 0 is true.
-bool compares_bools(Scalar number, Pairwise* op) {
+// Whether bools equal 0 or 1, or do not: whether their bytes equal 0, of which any other is true.
+bool compares_bools(ScalarType type, Scalar number, Pairwise* op) {
   const bool is_equality = *op == Pairwise::kEqual || *op == Pairwise::kUnequal;
-  if (!is_equality || number.is_double() || number.to_int() < 0 || number.to_int() > 1)
-    return false;
+  if (type != ScalarType::kBool || !is_equality || number.is_double()) return false;
   if (number.to_int() == 1) *op = *op == Pairwise::kEqual ? Pairwise::kUnequal : Pairwise::kEqual;
-  return true;
+  return number.to_int() == 0 || number.to_int() == 1;
 }
 
 // A tensor and a number; which of them is the first operand, `swapped` says.
 bool with_number(const KernelContext& context, Pairwise op, const Tensor& a, Scalar b, bool swapped,
                  Tensor& out) {
-  ScalarType type = a.scalar_type();
-  if (type == ScalarType::kBool && compares_bools(b, &op)) {
-    type = ScalarType::kByte;
-    b = Scalar(int64_t{0});
-  }
-  const Runner run = runner_of(op, type);
+  const ScalarType type = a.scalar_type();
   uint64_t number = 0;
+  const bool has_bools = compares_bools(type, b, &op);
+  if (!has_bools && !to_element(b, type, &number)) return false;
+  const Runner run = runner_of(op, has_bools ? ScalarType::kByte : type);
   if (run.loop == nullptr || out.scalar_type() != result_of(op, type) ||
-      !to_element(b, type, &number) || (op == Pairwise::kFloorDivide && number == 0)) {
+      (op == Pairwise::kFloorDivide && number == 0)) {
     return false;
   }
   const auto* x = static_cast<const char*>(a.const_data());
