@@ -57,10 +57,21 @@ bool is_better(const WindowShape& shape, const Groups& group) {
   return terms <= 48 || group.outs <= 4 || (is_small && terms <= 72);
 }
 
-// Whether the images of the convolution are those of the planes: [images, channels, ...].
-bool has_images(const Shape& planes, const WindowShape& shape) {
-  return static_cast<uint64_t>(shape.images) == planes.dims[0] &&
-         static_cast<uint64_t>(shape.height * shape.width) == area_of(planes);
+// Whether what the convolution reads and writes are the planes [images, channels, ...] of `in` and
+// `out`, since the reshapes beside it may make anything of them. `shape` is that of the node.
+bool has_planes(const XnnNode& node, Span<const XnnValue> values, const WindowShape& shape,
+                const Shape& in, const Shape& out) {
+  const Shape &read = input(node, values).shape, &written = values[node.output].shape;
+  if (in.rank != out.rank || in.dims[0] != out.dims[0] || in.dims[1] != read.last() ||
+      out.dims[1] != written.last()) {
+    return false;
+  }
+  if (is_pointwise(shape)) return area_of(in) == area_of(out);
+  const auto count = [](int64_t height, int64_t width) {
+    return static_cast<uint64_t>(height * width);
+  };
+  return in.dims[0] == read.dims[0] && area_of(in) == count(shape.height, shape.width) &&
+         area_of(out) == count(shape.out_height, shape.out_width);
 }
 
 portable::ConvImage image_of(int64_t channels, int64_t height, int64_t width) {
@@ -105,12 +116,11 @@ size_t PlaneConvolutionStage::count(const Subgraph& graph, Span<const uint32_t> 
   if (has_reshapes && nodes[first + 3].content_type != NodeContent::Reshape) return 0;
 
   const WindowShape shape = window_shape(node, values);
-  const Shape& planes = input(nodes[first], values).shape;
-  if (values[back.output].shape.rank != planes.rank) return 0;
-  if (!is_pointwise(shape) && (planes.rank > 4 || !has_images(planes, shape))) return 0;
+  const Shape &in = input(nodes[first], values).shape, &out = values[back.output].shape;
+  if (!has_planes(node, values, shape, in, out)) return 0;
   const Groups group = groups_of(node);
   const auto terms = static_cast<uint64_t>(group.ins * shape.window_height * shape.window_width);
-  const uint64_t products = element_count(values[back.output].shape) * terms;
+  const uint64_t products = element_count(out) * terms;
   return products >= kLeastProducts && is_better(shape, group) ? count : 0;
 }
 
@@ -153,13 +163,12 @@ Status PlaneConvolutionStage::build(const Subgraph& graph, size_t first, size_t 
 Status PlaneConvolutionStage::reshape(Span<const XnnValue> values) {
   const Shape &in = values[input_].shape, &out = values[output_].shape;
   WindowShape shape = window_shape(*node_, values);
+  TAPER_XNNPACK_REQUIRE(
+      has_planes(*node_, values, shape, in, out),
+      "the images of a convolution are not those it had when the graph was loaded");
   if (is_pointwise(shape)) {
     shape.height = shape.out_height = 1;
     shape.width = shape.out_width = static_cast<int64_t>(area_of(in));
-  } else {
-    TAPER_XNNPACK_REQUIRE(
-        has_images(in, shape),
-        "the images of a convolution are not those it had when the graph was loaded");
   }
   conv_.batch = in.dims[0];
   conv_.in = image_of(in.dims[1], shape.height, shape.width);

@@ -197,5 +197,28 @@ TEST(PlaneConvolutionStage, OthersStay) {
   EXPECT_EQ(taken({6, 4, 4, 3, 3, Windows::padded(1), 3, 4}), 0u) << "too small for a stage";
 }
 
+// Reshapes that move channels, or planes to other images, are not those of lines.
+TEST(PlaneConvolutionStage, ReshapesOfOtherKindsStay) {
+  const auto count = [](const Sizes& image, const Sizes& result, const Sizes& last) {
+    PayloadBuilder p;
+    const uint32_t x = p.input({2, 16, 400}), moved = p.inner({2, 400, 16});
+    const uint32_t before = p.inner(image), after = p.inner(result), back = p.inner(last);
+    const uint32_t ins = image[3], outs = result[3];
+    p.transposed(x, {0, 2, 1}, moved);
+    p.reshaped(moved, image, before);
+    p.convolved(before, p.constant({outs, 1, 1, ins}, some_numbers(size_t{outs} * ins, 7)),
+                p.constant({outs}, some_numbers(outs, 3)), after, {});
+    p.reshaped(after, last, back);
+    p.transposed(back, {0, 2, 1}, p.output({last[0], last[2], last[1]}));
+    const ReadGraph read(p.finish());
+    return PlaneConvolutionStage::count(read.graph, read.uses(), 0);
+  };
+  EXPECT_EQ(count({2, 1, 400, 16}, {2, 1, 400, 16}, {2, 400, 16}), 5u);
+  EXPECT_EQ(count({2, 20, 20, 16}, {2, 20, 20, 16}, {2, 400, 16}), 5u);
+  EXPECT_EQ(count({2, 1, 800, 8}, {2, 1, 800, 8}, {2, 400, 16}), 0u);
+  EXPECT_EQ(count({2, 1, 400, 16}, {2, 1, 400, 8}, {2, 200, 16}), 0u);
+  EXPECT_EQ(count({2, 1, 400, 16}, {2, 1, 400, 16}, {4, 200, 16}), 0u);
+}
+
 }  // namespace
 }  // namespace taper::xnnpack
