@@ -244,7 +244,7 @@ TEST(Elementwise, GluIsOneHalfTimesAShareOfIt) {
       std::copy(x.begin(), x.end(), self->mutable_data_ptr<float>());
       call_fast("aten::glu.out", {EValue(&*self), EValue(int64_t{-2}), EValue(&*out)});
       const std::vector<float> got = out.values<float>();
-      const auto half = static_cast<size_t>(kHalf * inner);
+      const auto half = size_t{kHalf} * static_cast<size_t>(inner);
       for (size_t i = 0; i < got.size() && !HasFailure(); ++i) {
         const size_t at = i / half * 2 * half + i % half;
         const double a = x[at], b = x[at + half];
