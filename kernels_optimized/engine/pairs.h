@@ -20,20 +20,27 @@ struct Source {
   Source from(int64_t i) const { return {data + i * step, step}; }
 };
 
-// Resizes out and lays out the loops over it, a and b. Returns false if the sizes do not fit, or if
-// the innermost loop is not contiguous.
-inline bool nest_of_pair(const Tensor& a, const Tensor& b, Tensor& out, portable::LoopNest* nest) {
+// Resizes out and lays out the loops over it and the operands. Returns false if the sizes do not
+// fit, or if the innermost loop is not contiguous.
+template <int kCount>
+bool nest_of(const Tensor* const (&operands)[kCount], Tensor& out, portable::LoopNest* nest) {
   portable::Sizes sizes;
-  if (!portable::broadcast_sizes(a.sizes(), b.sizes(), &sizes).ok() ||
-      static_cast<int64_t>(sizes.rank) != out.dim() || !out.resize(sizes).ok()) {
-    return false;
+  for (const Tensor* operand : operands) {
+    const portable::Sizes so_far = sizes;
+    if (!portable::broadcast_sizes(so_far, operand->sizes(), &sizes).ok()) return false;
   }
+  if (static_cast<int64_t>(sizes.rank) != out.dim() || !out.resize(sizes).ok()) return false;
   *nest = portable::LoopNest::over(out);
-  nest->add_operand(out, a);
-  nest->add_operand(out, b);
+  for (const Tensor* operand : operands) nest->add_operand(out, *operand);
   nest->simplify();
-  const int64_t x_step = nest->inner_stride(1), y_step = nest->inner_stride(2);
-  return nest->inner_stride(0) == 1 && x_step >= 0 && x_step <= 1 && y_step >= 0 && y_step <= 1;
+  for (int k = 1; k <= kCount; ++k) {
+    if (nest->inner_stride(k) < 0 || nest->inner_stride(k) > 1) return false;
+  }
+  return nest->inner_stride(0) == 1;
+}
+
+inline bool nest_of_pair(const Tensor& a, const Tensor& b, Tensor& out, portable::LoopNest* nest) {
+  return nest_of({&a, &b}, out, nest);
 }
 
 // Resizes out and calls run(a, b, to, count) for parts of it, on the pool's threads. Returns false

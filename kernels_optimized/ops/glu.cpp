@@ -1,6 +1,8 @@
 // glu.out of contiguous floats: the halves of a row, and so those of all that lies within it, are
 // side by side.
 
+#include <algorithm>
+
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
@@ -52,11 +54,16 @@ bool fast_glu(KernelContext& context, const Tensor& self, int64_t dim, Tensor& o
   const int64_t half = around.size * around.inner;
   const auto* from = self.const_data_ptr<float>();
   auto* to = out.mutable_data_ptr<float>();
-  for (int64_t row = 0; row < around.outer; ++row, from += 2 * half, to += half) {
-    for_parts(context.pool(), half, kExponentialWork, kLineFloats, [&](int64_t begin, int64_t end) {
-      form(from + begin, from + half + begin, to + begin, end - begin);
-    });
-  }
+  for_parts(context.pool(), out.numel(), kExponentialWork, kLineFloats,
+            [&](int64_t begin, int64_t end) {
+              while (begin < end) {
+                const int64_t row = begin / half, first = begin % half;
+                const int64_t count = std::min(half - first, end - begin);
+                const float* a = from + row * 2 * half + first;
+                form(a, a + half, to + begin, count);
+                begin += count;
+              }
+            });
   return true;
 }
 

@@ -2,11 +2,8 @@
 // (plain_loops.h).
 
 #include "kernels_optimized/engine/overlay.h"
-#include "kernels_optimized/engine/parallel.h"
+#include "kernels_optimized/engine/pairs.h"
 #include "kernels_optimized/engine/plain_loops.h"
-#include "kernels_portable/engine/dims.h"
-#include "kernels_portable/engine/promote.h"
-#include "kernels_portable/engine/strided.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/ops/where.cpp"
@@ -107,25 +104,6 @@ void run(Loop loop, Operands x, char* out, int64_t count) {
   }
 }
 
-// Resizes out and lays out the loops over it and the operands. Returns false if the sizes do not
-// fit, or if the innermost loop is not contiguous.
-bool nest_of(const Tensor& condition, const Tensor& a, const Tensor& b, Tensor& out,
-             portable::LoopNest* nest) {
-  portable::Sizes both, all;
-  if (!portable::broadcast_sizes(a.sizes(), b.sizes(), &both).ok() ||
-      !portable::broadcast_sizes(condition.sizes(), both, &all).ok() ||
-      static_cast<int64_t>(all.rank) != out.dim() || !out.resize(all).ok()) {
-    return false;
-  }
-  *nest = portable::LoopNest::over(out);
-  for (const Tensor* operand : {&condition, &a, &b}) nest->add_operand(out, *operand);
-  nest->simplify();
-  for (int k = 1; k <= 3; ++k) {
-    if (nest->inner_stride(k) < 0 || nest->inner_stride(k) > 1) return false;
-  }
-  return nest->inner_stride(0) == 1;
-}
-
 bool fast_where(KernelContext& context, const Tensor& condition, const Tensor& self,
                 const Tensor& other, Tensor& out) {
   const ScalarType type = out.scalar_type();
@@ -135,7 +113,7 @@ bool fast_where(KernelContext& context, const Tensor& condition, const Tensor& s
   const Loop loop = form != nullptr ? form(element_size(type)) : nullptr;
   portable::LoopNest nest;
   if (loop == nullptr || !has_bytes || self.scalar_type() != type || other.scalar_type() != type ||
-      !nest_of(condition, self, other, out, &nest)) {
+      !nest_of({&condition, &self, &other}, out, &nest)) {
     return false;
   }
   const auto element = static_cast<int64_t>(element_size(type));

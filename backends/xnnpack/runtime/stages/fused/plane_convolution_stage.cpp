@@ -176,7 +176,12 @@ Status PlaneConvolutionStage::reshape(Span<const XnnValue> values) {
   return {};
 }
 
+bool PlaneConvolutionStage::has_single_channels() const {
+  return conv_.group_in() == 1 && conv_.groups > 1;
+}
+
 uint64_t PlaneConvolutionStage::scratch_bytes() const {
+  if (has_single_channels()) return 0;
   return std::max(1u, threads_.threads) * sizeof(float) *
          static_cast<uint64_t>(optimized::kGemmScratchFloats);
 }
@@ -193,7 +198,7 @@ Status PlaneConvolutionStage::run() {
   KernelContext context(scratch_, threads_);
   if (conv_.in.positions() == 0 || conv_.batch == 0) return {};
   bool is_done;
-  if (conv_.group_in() == 1 && conv_.groups > 1) {
+  if (has_single_channels()) {
     is_done = optimized::convolve_planes(conv_, bounds, threads_);
   } else {
     is_done = optimized::convolve_direct(conv_, bounds, context) ||

@@ -27,6 +27,9 @@ class PlaneConvolutionStage final : public Stage {
   Status run() override;
 
  private:
+  // Whether each group has one input channel, for which the kernels need no scratch.
+  bool has_single_channels() const;
+
   const XnnNode* node_ = nullptr;
   uint32_t input_ = kNone, output_ = kNone;
   ThreadPool threads_;
