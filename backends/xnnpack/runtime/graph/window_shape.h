@@ -30,6 +30,11 @@ inline optimized::WindowShape window_shape(const XnnNode& node, Span<const XnnVa
   return shape;
 }
 
+// Whether it is a node whose filter has the output channels last; each group has one channel.
+inline bool is_depthwise(const XnnNode& node) {
+  return node.content_type == wire::NodeContent::DepthwiseConv2d;
+}
+
 // Whether each window is one pixel, and each pixel is one.
 inline bool is_pointwise(const optimized::WindowShape& s) {
   const bool has_pixel = s.window_height == 1 && s.window_width == 1;

@@ -47,7 +47,7 @@ optimized::DepthwiseData depthwise_data(const XnnNode& node, Span<const XnnValue
 }
 
 bool DepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values, bool in_half) {
-  if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
+  if (!is_depthwise(node)) return false;
   if (!is_in_floats(node, values)) return false;
   const auto& t = node.as<wire::Convolution>();
   const DepthwiseWindow window = {t.kernel_height(),        t.kernel_width(),    t.stride_height(),

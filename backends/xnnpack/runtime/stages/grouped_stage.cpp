@@ -24,11 +24,6 @@ constexpr int64_t kBundleRows = 8;
 // several steps apart, is faster than XNNPACK's product for each group.
 constexpr int64_t kLeastSteppedWidth = 20;
 
-// A depthwise filter has the output channels last, and each group has one channel.
-bool is_depthwise(const XnnNode& node) {
-  return node.kind == find_kind(wire::NodeContent::DepthwiseConv2d);
-}
-
 GroupedShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
   const auto& t = node.as<wire::Convolution>();
   GroupedShape shape{window_shape(node, values)};

@@ -42,7 +42,7 @@ ByteFilter byte_filter(const XnnNode& node, Span<const XnnValue> values, const f
 }  // namespace
 
 bool ByteDepthwiseStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
-  if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
+  if (!is_depthwise(node)) return false;
   if (node.as<wire::Convolution>().group_output_channels() != 1) return false;
   if (!is_in_bytes(node, values)) return false;
   const WindowShape shape = window_shape(node, values);

@@ -32,19 +32,22 @@ Groups groups_of(const XnnNode& node) {
   return {t.groups(), t.group_input_channels(), t.group_output_channels()};
 }
 
-bool is_depthwise(const XnnNode& node) { return node.content_type == NodeContent::DepthwiseConv2d; }
-
 bool is_convolution(const XnnNode& node, Span<const XnnValue> values) {
   const bool has_kind = node.content_type == NodeContent::Conv2d || is_depthwise(node);
   return node.is_needed && has_kind && is_in_floats(node, values) &&
          has_constant_filter(node, values);
 }
 
+// The number of products that are added up for each result.
+int64_t terms_of(const WindowShape& shape, const Groups& group) {
+  return group.ins * shape.window_height * shape.window_width;
+}
+
 // Whether the kernels take less time than the transposes and XNNPACK. The larger a window, the more
 // XNNPACK saves by its packed filters, and the less of the whole are the transposes.
 bool is_better(const WindowShape& shape, const Groups& group) {
   if (is_pointwise(shape)) return group.ins <= 64 || group.outs <= 32;
-  const int64_t terms = group.ins * shape.window_height * shape.window_width;
+  const int64_t terms = terms_of(shape, group);
   const bool has_square = shape.window_height == 3 && shape.window_width == 3 &&
                           shape.step_across == 2 && shape.step_down == 2 &&
                           shape.dilation_down == 1 && shape.dilation_across == 1;
@@ -119,8 +122,7 @@ size_t PlaneConvolutionStage::count(const Subgraph& graph, Span<const uint32_t> 
   const Shape &in = input(nodes[first], values).shape, &out = values[back.output].shape;
   if (!has_planes(node, values, shape, in, out)) return 0;
   const Groups group = groups_of(node);
-  const auto terms = static_cast<uint64_t>(group.ins * shape.window_height * shape.window_width);
-  const uint64_t products = element_count(out) * terms;
+  const uint64_t products = element_count(out) * static_cast<uint64_t>(terms_of(shape, group));
   return products >= kLeastProducts && is_better(shape, group) ? count : 0;
 }
 
